@@ -1,0 +1,254 @@
+// Package db opens the one database of an installation: a SQLite file or a
+// PostgreSQL server. It owns connections, transactions, migrations and the few
+// places where the two differ; it knows no table.
+//
+// Domains write one SQL text for both through bun. Rules that keep that true:
+//   - inside Tx use only the transaction. SQLite has one writing connection, so
+//     a second query on the pool would wait for itself;
+//   - store methods take a bun.IDB, so they run in or out of a transaction;
+//   - times are UTC, cut to the millisecond (Time), and set in Go;
+//   - a claim, a counter or a single use is one statement, never a read and a
+//     write, because another replica may come between.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+// Options says which database to open.
+type Options struct {
+	// URL is postgres://… ; empty means SQLite in DataDir.
+	URL string
+	// DataDir holds checkstack.db; it is created when missing.
+	DataDir string
+	// MaxOpenConns bounds the PostgreSQL pool; zero means 20.
+	MaxOpenConns int
+	// ConnectTimeout bounds one attempt to reach PostgreSQL; zero means 10 s.
+	ConnectTimeout time.Duration
+}
+
+// DB is the open database.
+type DB struct {
+	// Write is the pool for statements that change something. On SQLite it is
+	// one connection.
+	Write *bun.DB
+	// Read is the pool for queries; on PostgreSQL it is Write.
+	Read *bun.DB
+
+	url  string
+	lock *os.File
+}
+
+// Open opens the database without touching its tables.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if o.URL == "" {
+		return openSQLite(ctx, o)
+	}
+	return openPostgres(ctx, o)
+}
+
+func openSQLite(ctx context.Context, o Options) (*DB, error) {
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("create data directory: %w", err)
+	}
+	lock, err := lockDataDir(o.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(o.DataDir, "checkstack.db")
+	// busy_timeout comes first: the other pragmas may already have to wait.
+	// With WAL, synchronous=NORMAL loses nothing when the process is killed.
+	dsn := "file:" + (&url.URL{Path: file}).EscapedPath() +
+		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)" +
+		"&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16000)&_pragma=temp_store(2)"
+	writer, err := sql.Open("sqlite", dsn+"&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	writer.SetMaxOpenConns(1)
+	reader, err := sql.Open("sqlite", dsn+"&_pragma=query_only(1)")
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	reader.SetMaxOpenConns(4)
+	reader.SetMaxIdleConns(4)
+	d := &DB{
+		Write: bun.NewDB(writer, sqlitedialect.New()),
+		Read:  bun.NewDB(reader, sqlitedialect.New()),
+		lock:  lock,
+	}
+	if err := writer.PingContext(ctx); err != nil {
+		_ = d.Close()
+		return nil, fmt.Errorf("open %s: %w", file, err)
+	}
+	return d, nil
+}
+
+func openPostgres(ctx context.Context, o Options) (*DB, error) {
+	cfg, err := pgx.ParseConfig(o.URL)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL is not a PostgreSQL address; it looks like postgres://user:password@host:5432/name")
+	}
+	// bun writes arguments into the text, so a statement cache would only be
+	// filled with texts that never come again.
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
+	cfg.ConnectTimeout = o.ConnectTimeout
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = 10 * time.Second
+	}
+	cfg.RuntimeParams["timezone"] = "UTC"
+	cfg.RuntimeParams["application_name"] = "checkstack"
+	pool := stdlib.OpenDB(*cfg)
+	n := o.MaxOpenConns
+	if n == 0 {
+		n = 20
+	}
+	pool.SetMaxOpenConns(n)
+	pool.SetMaxIdleConns(n)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	if err := pool.PingContext(ctx); err != nil {
+		_ = pool.Close()
+		return nil, fmt.Errorf("connect to PostgreSQL at %s: %s", cfg.Host, plainConnectError(err))
+	}
+	bdb := bun.NewDB(pool, pgdialect.New())
+	return &DB{Write: bdb, Read: bdb, url: o.URL}, nil
+}
+
+// plainConnectError gives the cause without the address pgx repeats, which
+// holds the user's name.
+func plainConnectError(err error) string {
+	var ce *pgconn.ConnectError
+	if errors.As(err, &ce) && ce.Unwrap() != nil {
+		return ce.Unwrap().Error()
+	}
+	return err.Error()
+}
+
+// Postgres says whether the database is PostgreSQL, which other replicas may
+// share; otherwise it is SQLite and this process has it alone.
+func (d *DB) Postgres() bool { return d.url != "" }
+
+// PostgresURL gives the address for parts that need their own connection, such
+// as the job queue; empty on SQLite. It holds the password: never log it.
+func (d *DB) PostgresURL() string { return d.url }
+
+// Close closes the pools and gives the data directory free.
+func (d *DB) Close() error {
+	err := d.Write.Close()
+	if d.Read != d.Write {
+		err = errors.Join(d.Read.Close(), err)
+	}
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Close())
+	}
+	return err
+}
+
+// Ping says whether the database answers.
+func (d *DB) Ping(ctx context.Context) error {
+	var one int
+	return d.Read.NewRaw("SELECT 1").Scan(ctx, &one)
+}
+
+// Tx runs fn in a transaction of the writing pool and commits when fn returns
+// nil. fn must use only tx.
+func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return d.Write.RunInTx(ctx, nil, fn)
+}
+
+// LockKey makes transactions that name the same key run one after another, on
+// every replica, until tx ends. On SQLite every writing transaction already
+// does.
+func (d *DB) LockKey(ctx context.Context, tx bun.Tx, key string) error {
+	if !d.Postgres() {
+		return nil
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key))
+	_, err := tx.NewRaw("SELECT pg_advisory_xact_lock(?)", int64(h.Sum64())).Exec(ctx)
+	return err
+}
+
+// SkipLocked is the clause that lets a claim pass over rows that another
+// replica is claiming; empty on SQLite, where nobody else can be.
+func (d *DB) SkipLocked() schema.QueryWithArgs {
+	if d.Postgres() {
+		return bun.SafeQuery("FOR UPDATE SKIP LOCKED")
+	}
+	return bun.SafeQuery("")
+}
+
+// Time brings t to the form in which times are stored: UTC, milliseconds.
+func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// IsUnique says whether err is the violation of a unique index.
+func IsUnique(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "23505"
+	}
+	var lite *sqlite.Error
+	return errors.As(err, &lite) &&
+		(lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+// IsForeignKey says whether err is a reference to a row that does not exist.
+func IsForeignKey(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "23503"
+	}
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+}
+
+// Found turns "no rows" into the given problem and passes everything else on.
+func Found(err error, missing *problem.Error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return missing
+	}
+	return err
+}
+
+// MustAffect turns an update or delete that met no row into the given problem.
+func MustAffect(res sql.Result, err error, missing *problem.Error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return missing
+	}
+	return nil
+}
+
+// LikePattern makes a pattern for `lower(column) LIKE ? ESCAPE '!'` that finds
+// text anywhere, whatever wildcards it holds.
+func LikePattern(text string) string {
+	r := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+	return "%" + r.Replace(strings.ToLower(text)) + "%"
+}
