@@ -300,3 +300,8 @@ func (s *Schema) fill(sc *huma.Schema, value any) (any, bool) {
 	}
 	return value, changed
 }
+
+// Check is Decode without a target: it says whether raw is an acceptable input.
+func (s *Schema) Check(raw json.RawMessage) error {
+	return s.Decode(raw, reflect.New(s.typ).Interface())
+}
