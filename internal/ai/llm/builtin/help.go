@@ -1,0 +1,63 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+)
+
+func helpIntents() []intent {
+	return []intent{
+		define("help", planHelp,
+			"help [me]", "(what|how) can you [do|help|help with|help me with|do for me]", "what do you (do|understand|know)", "who are you", "what are you",
+			"are you (an ai|a bot|human|real|chatgpt|a language model|an llm)", "commands", "examples", "how does this work", "how do i start", "get started",
+			"what can i (ask|do|say|ask you)", "(hi|hello|hey|good morning|good evening|moin) [there]", "show [me] (help|examples|commands)"),
+		define("thanks", func(*turn, matched) step { return answer("You are welcome.") },
+			"(thanks|thank you|thx|cheers|great|perfect|nice|cool|ok|okay|good|alright)", "(thanks|thank you) (a lot|very much|so much)"),
+	}
+}
+
+const examples = "- `what is down?` or `is Payments API ok?`\n" +
+	"- `monitor https://example.com/health every 30 seconds as \"Payments API\"`\n" +
+	"- `list systems`, `list checks`, `list groups`\n" +
+	"- `create system Billing with description invoices and payments`\n" +
+	"- `rename system Billing to Invoicing`, `delete system Invoicing`\n" +
+	"- `create group Backend`, `add Billing to group Backend`\n" +
+	"- `pause check Payments API`, `change interval of check Payments API to 5 minutes`"
+
+const connectHint = "For free conversation, add a connection to a language model in the settings."
+
+func planHelp(*turn, matched) step {
+	return answer("I am the built-in assistant, no language model. I understand a fixed set of requests about your systems and health checks, for example:\n\n" +
+		examples + "\n\nI change nothing by surprise: in approve mode each change waits for your decision, and a deletion always does.\n\n" + connectHint)
+}
+
+func notUnderstood(command string) string {
+	if strings.TrimSpace(command) == "" {
+		return "I am the built-in assistant, no language model. Ask me something like:\n\n" + examples + "\n\n" + connectHint
+	}
+	return "I did not understand that. I am the built-in assistant, no language model, and understand requests like these:\n\n" + examples + "\n\n" + connectHint
+}
+
+var (
+	decisionPattern = regexp.MustCompile(`\b(APPLIED|DECLINED|FAILED)\b`)
+	summaryPattern  = regexp.MustCompile(`"([^\n]+?)"(?: |\.|,|:|;|$)|“([^\n”]+)”`)
+)
+
+// decision answers the server's note about what the operator decided.
+func decision(text string) (step, bool) {
+	m := decisionPattern.FindString(text)
+	if m == "" || !strings.Contains(strings.ToLower(text), "operator") {
+		return step{}, false
+	}
+	what := "the change"
+	if s := summaryPattern.FindStringSubmatch(text); s != nil {
+		what = quoted(strings.TrimSpace(s[1] + s[2]))
+	}
+	switch m {
+	case "APPLIED":
+		return answer("Done: " + what + " is applied and live now. Ask `status` to see how things stand."), true
+	case "FAILED":
+		return answer("It did not work: " + what + " could not be applied. Ask `status` to see how things stand, then try again."), true
+	}
+	return answer("Understood: " + what + " was declined, so nothing was created or changed by it. Tell me what to adjust, or leave it as it is."), true
+}
