@@ -1,0 +1,150 @@
+package overview
+
+import (
+	"context"
+	"time"
+
+	"github.com/checkstack/checkstack/internal/ai/tool"
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/operation"
+)
+
+// SignalView is a signal in an API answer.
+type SignalView struct {
+	Source string     `json:"source" doc:"Plugin that reports it"`
+	Tone   Tone       `json:"tone" enum:"error,warn,info"`
+	Label  string     `json:"label"`
+	Detail string     `json:"detail,omitempty"`
+	Since  *time.Time `json:"since,omitempty"`
+	Href   string     `json:"href,omitempty" doc:"Page with more; absent when the caller may not open it"`
+}
+
+// SystemView is a system that needs attention.
+type SystemView struct {
+	SystemID   string       `json:"systemId" format:"uuid"`
+	SystemName string       `json:"systemName"`
+	Signals    []SignalView `json:"signals" doc:"Worst first"`
+}
+
+// IssuesInput limits the answer.
+type IssuesInput struct {
+	SystemIDs []string `json:"systemIds,omitempty" maxItems:"500" doc:"Only these systems. Ids are UUIDs from a list tool, never names."`
+}
+
+// IssuesOutput tells what needs attention, and how sure that is.
+type IssuesOutput struct {
+	Systems             []SystemView `json:"systems" doc:"Systems with at least one signal, worst first"`
+	TotalSystems        int          `json:"totalSystems" doc:"Systems listed"`
+	TotalSignals        int          `json:"totalSignals"`
+	WatchedSystems      int          `json:"watchedSystems" doc:"Systems with at least one enabled check"`
+	HealthySystems      int          `json:"healthySystems"`
+	LastRunAt           *time.Time   `json:"lastRunAt,omitempty" doc:"When a check last ran"`
+	CheckedSources      []string     `json:"checkedSources"`
+	InaccessibleSources []string     `json:"inaccessibleSources" doc:"Sources the caller may not read: nothing is known about them"`
+	FailedSources       []string     `json:"failedSources" doc:"Sources that could not be read"`
+}
+
+// ActivityInput bounds the list.
+type ActivityInput struct {
+	Limit int `json:"limit,omitempty" minimum:"1" maximum:"100" default:"8"`
+}
+
+// ActivityView is one change of a system's health.
+type ActivityView struct {
+	ID         string    `json:"id"`
+	SystemID   string    `json:"systemId"`
+	SystemName string    `json:"systemName"`
+	From       *string   `json:"from" nullable:"true" doc:"Status before, null for the first"`
+	To         string    `json:"to"`
+	At         time.Time `json:"at"`
+}
+
+// ActivityOutput lists changes, newest first.
+type ActivityOutput struct {
+	Items []ActivityView `json:"items"`
+}
+
+type operations struct {
+	getIssues         *operation.Op[IssuesInput, IssuesOutput]
+	getRecentActivity *operation.Op[ActivityInput, ActivityOutput]
+}
+
+// Operations declares what the dashboard reads. rule is what a viewer of
+// systems must hold, health what a viewer of health must hold.
+func (s *Service) Operations(rule, health authz.Rule) []operation.Operation {
+	o := s.operations(rule, health)
+	return []operation.Operation{o.getIssues, o.getRecentActivity}
+}
+
+func (s *Service) operations(rule, health authz.Rule) operations {
+	return operations{
+		getIssues: operation.New(operation.Declaration{ID: "system.getIssues", Kind: operation.Query, Caller: operation.Public,
+			Summary: "List the systems that need attention", Access: []authz.Rule{rule}}, s.getIssues),
+		getRecentActivity: operation.New(operation.Declaration{ID: "system.getRecentActivity", Kind: operation.Query, Caller: operation.Public,
+			Summary: "List recent changes of health", Access: []authz.Rule{rule, health}}, s.getRecentActivity),
+	}
+}
+
+func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput, error) {
+	issues, err := s.Issues(ctx, in.SystemIDs)
+	if err != nil {
+		return nil, err
+	}
+	watched, err := s.health.Watched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &IssuesOutput{Systems: []SystemView{}, TotalSystems: len(issues.Systems), WatchedSystems: watched.Total, HealthySystems: watched.Healthy,
+		LastRunAt: watched.LastRunAt, CheckedSources: issues.Checked, InaccessibleSources: issues.Inaccessible, FailedSources: issues.Failed}
+	for _, sys := range issues.Systems {
+		v := SystemView{SystemID: sys.SystemID, SystemName: sys.Name}
+		for _, sig := range sys.Signals {
+			v.Signals = append(v.Signals, SignalView{sig.Source, sig.Tone, sig.Label, sig.Detail, sig.Since, sig.Href})
+		}
+		out.TotalSignals += len(v.Signals)
+		out.Systems = append(out.Systems, v)
+	}
+	return out, nil
+}
+
+func (s *Service) getRecentActivity(ctx context.Context, in *ActivityInput) (*ActivityOutput, error) {
+	list, err := s.health.RecentTransitions(ctx, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(list))
+	for i, t := range list {
+		ids[i] = t.SystemID
+	}
+	names, err := s.systems.SystemNames(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &ActivityOutput{Items: []ActivityView{}}
+	for _, t := range list {
+		if name, ok := names[t.SystemID]; ok {
+			out.Items = append(out.Items, ActivityView{t.ID, t.SystemID, name, t.From, t.To, t.At})
+		}
+	}
+	return out, nil
+}
+
+// Tools makes system.issues; spec/ai-platform.md 41.
+func (s *Service) Tools(rule, health authz.Rule) []tool.Tool {
+	o := s.operations(rule, health)
+	return []tool.Tool{tool.FromOperation(o.getIssues, tool.Spec{Name: "system.issues", Effect: tool.Read,
+		Description: "What needs attention now, over every source: failing health checks and more. Use it first for questions such as what is down, any issues, is X all right. " +
+			"Resolve names to ids with catalog.listSystems; pass ids only. Report inaccessibleSources and failedSources: nothing is known about those, so do not call it all clear."},
+		func(out *IssuesOutput) any {
+			lean := *out
+			lean.Systems = make([]SystemView, len(out.Systems))
+			for i, sys := range out.Systems {
+				sys.Signals = append([]SignalView{}, sys.Signals...)
+				for j := range sys.Signals {
+					sys.Signals[j].Href = ""
+				}
+				lean.Systems[i] = sys
+			}
+			return lean
+		})}
+}

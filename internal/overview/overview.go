@@ -1,0 +1,209 @@
+// Package overview answers the question that spans domains: what needs
+// attention now? Every domain contributes signals about systems through a
+// Contributor; the dashboard and the assistant's tool system.issues read the
+// same answer from here, so they cannot disagree.
+//
+// A source that the viewer may not read, or that could not be read, is named
+// in the answer: silence is never taken for "all clear".
+package overview
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/checkstack/checkstack/internal/authz"
+)
+
+// Tone says how loud a signal is. It is not a health status.
+type Tone string
+
+// The tones, worst first.
+const (
+	ToneError Tone = "error"
+	ToneWarn  Tone = "warn"
+	ToneInfo  Tone = "info"
+)
+
+func (t Tone) rank() int { return slices.Index([]Tone{ToneError, ToneWarn, ToneInfo}, t) }
+
+// Signal is one thing that a domain has to say about a system.
+type Signal struct {
+	Tone   Tone
+	Label  string
+	Detail string
+	Since  *time.Time
+	// Href is where the reader can look further; shown as a link only to who
+	// holds Rule.
+	Href string
+	Rule string
+}
+
+// Contributor reads the signals of one domain.
+type Contributor struct {
+	// Source is the domain's plugin id.
+	Source string
+	// Rule is what a viewer must hold to be told.
+	Rule authz.Rule
+	// Read gives signals by system id; it must not fail for a system that was
+	// deleted meanwhile.
+	Read func(ctx context.Context) (map[string][]Signal, error)
+}
+
+// Watched counts the systems that have a health status.
+type Watched struct {
+	Total, Healthy int
+	LastRunAt      *time.Time
+}
+
+// Transition is one change of a system's health, for the activity list.
+type Transition struct {
+	ID, SystemID string
+	From         *string
+	To           string
+	At           time.Time
+}
+
+// Health is what the overview asks of the health-check domain.
+type Health interface {
+	Watched(ctx context.Context) (Watched, error)
+	RecentTransitions(ctx context.Context, limit int) ([]Transition, error)
+}
+
+type systemNames interface {
+	SystemNames(ctx context.Context, ids []string) (map[string]string, error)
+}
+
+// Service derives the overview.
+type Service struct {
+	systems      systemNames
+	health       Health
+	contributors []Contributor
+	log          *slog.Logger
+}
+
+// New makes the service over the contributors of every domain.
+func New(systems systemNames, health Health, contributors []Contributor, log *slog.Logger) *Service {
+	return &Service{systems: systems, health: health, contributors: contributors, log: log}
+}
+
+// SystemIssues is a system and what is said about it, worst first.
+type SystemIssues struct {
+	SystemID, Name string
+	Signals        []SourcedSignal
+}
+
+// SourcedSignal is a signal with the domain it comes from.
+type SourcedSignal struct {
+	Source string
+	Signal
+}
+
+// Issues is the whole answer.
+type Issues struct {
+	Systems []SystemIssues
+	// Every source is in exactly one of these.
+	Checked, Inaccessible, Failed []string
+}
+
+// Issues reads every source at once, as the principal in ctx. systemIDs, if
+// not nil, limits the answer.
+func (s *Service) Issues(ctx context.Context, systemIDs []string) (Issues, error) {
+	p := authz.From(ctx)
+	type reading struct {
+		signals    map[string][]Signal
+		accessible bool
+		err        error
+	}
+	readings := make([]reading, len(s.contributors))
+	var wg sync.WaitGroup
+	for i, c := range s.contributors {
+		if readings[i].accessible = p.Has(c.Rule.ID); !readings[i].accessible {
+			continue
+		}
+		wg.Go(func() { readings[i].signals, readings[i].err = c.Read(ctx) })
+	}
+	wg.Wait()
+
+	out := Issues{Systems: []SystemIssues{}, Checked: []string{}, Inaccessible: []string{}, Failed: []string{}}
+	bySystem := map[string][]SourcedSignal{}
+	for i, c := range s.contributors {
+		switch r := readings[i]; {
+		case !r.accessible:
+			out.Inaccessible = append(out.Inaccessible, c.Source)
+		case r.err != nil:
+			s.log.ErrorContext(ctx, "issues could not be read", "source", c.Source, "error", r.err)
+			out.Failed = append(out.Failed, c.Source)
+		default:
+			out.Checked = append(out.Checked, c.Source)
+			for id, signals := range r.signals {
+				if systemIDs != nil && !slices.Contains(systemIDs, id) {
+					continue
+				}
+				for _, sig := range signals {
+					if sig.Rule != "" && !p.Has(sig.Rule) {
+						sig.Href = ""
+					}
+					bySystem[id] = append(bySystem[id], SourcedSignal{c.Source, sig})
+				}
+			}
+		}
+	}
+	ids := make([]string, 0, len(bySystem))
+	for id := range bySystem {
+		ids = append(ids, id)
+	}
+	names, err := s.systems.SystemNames(ctx, ids)
+	if err != nil {
+		return Issues{}, err
+	}
+	for id, signals := range bySystem {
+		name, ok := names[id]
+		if !ok || len(signals) == 0 {
+			continue
+		}
+		slices.SortStableFunc(signals, func(a, b SourcedSignal) int { return a.Tone.rank() - b.Tone.rank() })
+		out.Systems = append(out.Systems, SystemIssues{SystemID: id, Name: name, Signals: signals})
+	}
+	slices.SortFunc(out.Systems, worseFirst)
+	return out, nil
+}
+
+// worseFirst orders by worst tone, then number of signals, then who suffers
+// longest; spec/monitoring.md 14.
+func worseFirst(a, b SystemIssues) int {
+	return cmp.Or(
+		a.Signals[0].Tone.rank()-b.Signals[0].Tone.rank(),
+		len(b.Signals)-len(a.Signals),
+		compareSince(a, b),
+		strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
+		strings.Compare(a.SystemID, b.SystemID),
+	)
+}
+
+func compareSince(a, b SystemIssues) int {
+	at, bt := earliest(a.Signals), earliest(b.Signals)
+	switch {
+	case at == nil && bt == nil:
+		return 0
+	case at == nil:
+		return 1
+	case bt == nil:
+		return -1
+	}
+	return at.Compare(*bt)
+}
+
+func earliest(signals []SourcedSignal) *time.Time {
+	var first *time.Time
+	for _, s := range signals {
+		if s.Since != nil && (first == nil || s.Since.Before(*first)) {
+			first = s.Since
+		}
+	}
+	return first
+}
