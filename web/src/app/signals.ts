@@ -1,0 +1,131 @@
+import type { Query, QueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+
+/** A realtime message: something of a plugin changed, perhaps one resource. */
+export type Signal = { signalId: string; pluginId: string; payload: Record<string, unknown> };
+
+/** Reads one event's data; anything that is not a signal yields undefined. */
+export function parseSignal(data: string): Signal | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { signalId, pluginId, payload } = value as Record<string, unknown>;
+  if (typeof signalId !== "string" || typeof pluginId !== "string") return undefined;
+  const fields = typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : {};
+  return { signalId, pluginId, payload: fields };
+}
+
+/** The resource a signal is about, when it names one. */
+export function resourceOf(signal: Signal): string | undefined {
+  for (const key of ["systemId", "groupId", "conversationId"]) {
+    const value = signal.payload[key];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a signal makes a query stale: a query of the plugin (or one that
+ * lists the plugin in meta.signals), and for a signal about one resource only
+ * when the key names that resource or the query opted into the whole plugin.
+ */
+export function touches(
+  query: Pick<Query, "queryKey" | "meta">,
+  pluginId: string,
+  resource: string | undefined,
+): boolean {
+  const foreign = query.meta?.signals?.includes(pluginId) ?? false;
+  if (query.queryKey[0] !== pluginId && !foreign) return false;
+  if (resource === undefined || foreign || query.meta?.signalScope === "plugin") return true;
+  return JSON.stringify(query.queryKey).includes(resource);
+}
+
+const debounceMs = 300;
+
+/** Collects signals and invalidates once per plugin and resource after a quiet moment. */
+export function createInvalidator(client: QueryClient) {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  return {
+    receive(signal: Signal) {
+      const resource = resourceOf(signal);
+      const key = `${signal.pluginId}\n${resource ?? ""}`;
+      clearTimeout(timers.get(key));
+      timers.set(
+        key,
+        setTimeout(() => {
+          timers.delete(key);
+          void client.invalidateQueries({ predicate: (query) => touches(query, signal.pluginId, resource) });
+        }, debounceMs),
+      );
+    },
+    stop() {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
+let live = true;
+const listeners = new Set<() => void>();
+function setLive(next: boolean) {
+  if (live === next) return;
+  live = next;
+  for (const listener of listeners) listener();
+}
+
+/** Whether live updates arrive; false only after a connection was lost. */
+export function useLive(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => live,
+  );
+}
+
+/** Keeps the realtime connection open while mounted. */
+export function useSignals() {
+  const client = useQueryClient();
+  useEffect(() => {
+    const invalidator = createInvalidator(client);
+    let source: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let wait = 1000;
+    let lost = false;
+
+    const connect = () => {
+      source = new EventSource("/api/events");
+      source.onopen = () => {
+        wait = 1000;
+        setLive(true);
+        // What happened while the line was down was not told to us.
+        if (lost) void client.invalidateQueries();
+        lost = false;
+      };
+      source.onmessage = (event: MessageEvent<string>) => {
+        const signal = parseSignal(event.data);
+        if (signal) invalidator.receive(signal);
+      };
+      source.onerror = () => {
+        source?.close();
+        lost = true;
+        setLive(false);
+        timer = setTimeout(connect, wait);
+        wait = Math.min(wait * 2, 30_000);
+      };
+    };
+    connect();
+    return () => {
+      clearTimeout(timer);
+      source?.close();
+      invalidator.stop();
+      setLive(true);
+    };
+  }, [client]);
+}

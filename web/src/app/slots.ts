@@ -1,0 +1,48 @@
+import { lazy, type ComponentType, type LazyExoticComponent } from "react";
+
+/**
+ * Places of shared pages that several domains fill. A domain adds an entry
+ * here; the page renders the entries in order, each in its own error boundary,
+ * and only for people who hold one of its rules.
+ */
+export type SlotEntry<Props> = {
+  id: string;
+  order: number;
+  /** Empty: everyone who sees the page. */
+  rules: string[];
+  Component: ComponentType<Props> | LazyExoticComponent<ComponentType<Props>>;
+};
+
+/** Blocks of the system page, below the header. */
+export type SystemBlockProps = { systemId: string; systemName: string };
+export const systemBlocks: SlotEntry<SystemBlockProps>[] = [
+  {
+    id: "healthcheck.checks",
+    order: 20,
+    rules: ["healthcheck.healthcheck.status.read"],
+    Component: lazy(() => import("@/pages/healthcheck/system-checks")),
+  },
+  {
+    id: "healthcheck.runs",
+    order: 30,
+    rules: ["healthcheck.healthcheck.status.read"],
+    Component: lazy(() => import("@/pages/healthcheck/system-runs")),
+  },
+  {
+    id: "catalog.details",
+    order: 90,
+    rules: ["catalog.system.read"],
+    Component: lazy(() => import("@/pages/catalog/system-details")),
+  },
+];
+
+/** Blocks of the dashboard, below what needs attention. */
+export type DashboardBlockProps = Record<never, never>;
+export const dashboardBlocks: SlotEntry<DashboardBlockProps>[] = [
+  {
+    id: "system.activity",
+    order: 50,
+    rules: ["healthcheck.healthcheck.status.read"],
+    Component: lazy(() => import("@/pages/dashboard/activity")),
+  },
+];

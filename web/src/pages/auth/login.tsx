@@ -1,0 +1,64 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, Navigate, useNavigate, useSearchParams } from "react-router";
+import { login } from "@/api/auth";
+import { useBootstrap, useReplaceSession, useSessionQuery } from "@/app/session";
+import { Button } from "@/ui/button";
+import { Field, FormErrors, Input } from "@/ui/field";
+import { AuthFrame } from "./frame";
+import { safeNext } from "./next";
+
+export function Component() {
+  const navigate = useNavigate();
+  const [params] = useSearchParams();
+  const bootstrap = useBootstrap();
+  const session = useSessionQuery();
+  const replaceSession = useReplaceSession();
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const next = safeNext(params.get("next"));
+  const signIn = useMutation({
+    mutationFn: login,
+    onSuccess: async (result) => {
+      replaceSession(result);
+      await navigate(next, { replace: true });
+    },
+    onError: () => setPassword(""),
+  });
+  if (bootstrap.data?.needsOnboarding) return <Navigate to="/auth/onboarding" replace />;
+  if (session.data?.authenticated && !signIn.isPending) return <Navigate to={next} replace />;
+  return (
+    <AuthFrame
+      title="Sign in"
+      footer={
+        bootstrap.data?.registrationAllowed ? (
+          <p>
+            No account yet?{" "}
+            <Link className="link" to="/auth/register">
+              Create one
+            </Link>
+          </p>
+        ) : null
+      }
+    >
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          signIn.mutate({ email: email.trim(), password });
+        }}
+      >
+        <FormErrors error={signIn.error} />
+        <Field label="Email">
+          {(control) => <Input {...control} type="email" autoComplete="username" required value={email} onChange={(event) => setEmail(event.target.value)} />}
+        </Field>
+        <Field label="Password">
+          {(control) => <Input {...control} type="password" autoComplete="current-password" required value={password} onChange={(event) => setPassword(event.target.value)} />}
+        </Field>
+        <Button type="submit" look="primary" busy={signIn.isPending}>
+          Sign in
+        </Button>
+      </form>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,60 @@
+/** The catalog's own words for health; a system nobody reported on is unknown. */
+export type Health = "healthy" | "degraded" | "unhealthy" | "unknown";
+
+type SystemLike = { id: string; name: string; description: string | null; groupIds: string[] | null };
+type GroupLike = { id: string; name: string; description: string | null };
+
+export type Filters = { q: string; group: string; health: Health | "" };
+
+export type Section<S extends SystemLike, G extends GroupLike> = {
+  /** Group id, or "ungrouped". */
+  id: string;
+  name: string;
+  group: G | undefined;
+  systems: S[];
+  /** Worst-member summary; undefined without a health source. */
+  rollup: { state: Health; word: string } | undefined;
+  /** Whether the section starts open. */
+  open: boolean;
+};
+
+function rollupOf(states: Health[]): { state: Health; word: string } {
+  const count = (state: Health) => states.filter((each) => each === state).length;
+  const unhealthy = count("unhealthy");
+  const degraded = count("degraded");
+  const unknown = count("unknown");
+  if (unhealthy > 0) return { state: "unhealthy", word: `${unhealthy} unhealthy` };
+  if (degraded > 0) return { state: "degraded", word: `${degraded} degraded` };
+  if (unknown > 0) return { state: "unknown", word: `${unknown} unknown` };
+  return { state: "healthy", word: "All healthy" };
+}
+
+/**
+ * Lays systems out under their groups, the rest under "Ungrouped". A system
+ * stands under every group it belongs to; filters combine with "and"; with a
+ * search, groups without a hit vanish and the others open.
+ */
+export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: readonly S[], groups: readonly G[], healthOf: ((id: string) => Health) | undefined, filters: Filters): Section<S, G>[] {
+  const needle = filters.q.trim().toLowerCase();
+  const hit = (each: { name: string; description: string | null }) => needle === "" || each.name.toLowerCase().includes(needle) || (each.description ?? "").toLowerCase().includes(needle);
+  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
+  const narrowed = needle !== "" || filters.health !== "" || filters.group !== "";
+
+  const build = (id: string, name: string, group: G | undefined, members: S[]): Section<S, G> | undefined => {
+    const groupHit = group !== undefined && needle !== "" && hit(group);
+    const shown = members.filter((system) => (groupHit || hit(system)) && (filters.health === "" || healthOf?.(system.id) === filters.health)).sort(byName);
+    if (shown.length === 0 && (narrowed ? !(groupHit && filters.health === "") : group === undefined)) return undefined;
+    const rollup = healthOf && members.length > 0 ? rollupOf(members.map((system) => healthOf(system.id))) : undefined;
+    return { id, name, group, systems: shown, rollup, open: narrowed || rollup?.state !== "healthy" };
+  };
+
+  const known = new Set(groups.map((group) => group.id));
+  const sections = [...groups]
+    .sort(byName)
+    .filter((group) => filters.group === "" || filters.group === group.id)
+    .map((group) => build(group.id, group.name, group, systems.filter((system) => system.groupIds?.includes(group.id) ?? false)));
+  if (filters.group === "" || filters.group === "ungrouped") {
+    sections.push(build("ungrouped", "Ungrouped", undefined, systems.filter((system) => !(system.groupIds ?? []).some((id) => known.has(id)))));
+  }
+  return sections.filter((section) => section !== undefined);
+}

@@ -1,0 +1,41 @@
+import { useSyncExternalStore } from "react";
+import { exactTime, relativeTime } from "./time";
+
+let now = new Date();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = new Date();
+    for (const each of listeners) each();
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** The present, refreshed every second for everything on the page at once. */
+export function useNow(): Date {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+/** "4 s ago", with the exact instant on hover and for screen readers. */
+export function RelativeTime({ at, className }: { at: string; className?: string | undefined }) {
+  // A fresh value may be younger than the last tick of the clock.
+  const date = new Date(at);
+  const tick = useNow();
+  const reference = date > tick && date.getTime() - tick.getTime() < 5000 ? date : tick;
+  const exact = exactTime(date);
+  return (
+    <time dateTime={at} title={exact} className={className}>
+      {relativeTime(date, reference)}
+      <span className="sr-only"> ({exact})</span>
+    </time>
+  );
+}

@@ -1,0 +1,82 @@
+import { clsx } from "clsx";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { useState, type ReactNode } from "react";
+
+export type Column<T> = {
+  key: string;
+  /** Heading; also the label of the value when rows become cards. */
+  label: string;
+  cell: (row: T) => ReactNode;
+  /** Makes the column sortable. */
+  sort?: (row: T) => string | number;
+  className?: string;
+  /** In card form: the first line, without a label. */
+  primary?: boolean;
+  /** Hides the heading's text (it stays for screen readers), for action columns. */
+  quiet?: boolean;
+};
+
+/** A table that turns into cards on a phone. */
+export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label: string; columns: Column<T>[]; rows: T[]; rowKey: (row: T) => string; initialSort?: { key: string; down: boolean } }) {
+  const [sort, setSort] = useState(initialSort);
+  const by = columns.find((column) => column.key === sort?.key)?.sort;
+  const sorted = by
+    ? [...rows].sort((a, b) => {
+        const x = by(a);
+        const y = by(b);
+        const order = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
+        return sort?.down ? -order : order;
+      })
+    : rows;
+  return (
+    <div className="card overflow-x-clip">
+      {/* Explicit roles: display changes on a phone would otherwise drop the table's meaning. */}
+      <table role="table" aria-label={label} className="block w-full border-collapse md:table">
+        <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
+          <tr role="row">
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                role="columnheader"
+                scope="col"
+                aria-sort={sort?.key === column.key ? (sort.down ? "descending" : "ascending") : undefined}
+                className={clsx("sticky top-0 z-1 border-b border-line bg-surface px-4 py-2.5 text-left text-sm font-medium text-ink-3 first:rounded-tl-[8px] last:rounded-tr-[8px]", column.className)}
+              >
+                {column.sort ? (
+                  <button
+                    type="button"
+                    className="inline-flex items-center gap-1 hover:text-ink"
+                    onClick={() => setSort({ key: column.key, down: sort?.key === column.key ? !sort.down : false })}
+                  >
+                    {column.label}
+                    {sort?.key === column.key ? sort.down ? <ArrowDown aria-hidden size={13} /> : <ArrowUp aria-hidden size={13} /> : null}
+                  </button>
+                ) : column.quiet ? (
+                  <span className="sr-only">{column.label}</span>
+                ) : (
+                  column.label
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" className="block divide-y divide-line md:table-row-group">
+          {sorted.map((row) => (
+            <tr key={rowKey(row)} role="row" className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 md:table-row md:px-0 md:hover:bg-raised/50">
+              {columns.map((column) => (
+                <td
+                  key={column.key}
+                  role="cell"
+                  className={clsx("md:table-cell md:px-4 md:py-2.5 md:align-middle", column.primary ? "w-[calc(100%-3rem)] md:w-auto" : "", column.quiet && "ml-auto", column.className)}
+                >
+                  {!column.primary && !column.quiet ? <span className="mr-1 text-sm text-ink-3 md:hidden">{column.label}</span> : null}
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
