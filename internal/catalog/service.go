@@ -82,11 +82,27 @@ func (s *Service) SystemNames(ctx context.Context, ids []string) (map[string]str
 	return out, nil
 }
 
-// SystemsNamed gives the ids of the systems with that name, whatever its case.
-func (s *Service) SystemsNamed(ctx context.Context, name string) ([]string, error) {
+// SystemMetadata gives the custom fields of the systems among ids that exist.
+func (s *Service) SystemMetadata(ctx context.Context, ids []string) (map[string]map[string]any, error) {
+	out := make(map[string]map[string]any, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	var rows []systemRow
+	if err := s.db.Read.NewSelect().Model(&rows).Column("id", "metadata").Where("id IN (?)", bun.In(ids)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("system metadata: %w", err)
+	}
+	for _, r := range rows {
+		out[r.ID] = readMetadata(r.Metadata)
+	}
+	return out, nil
+}
+
+// SystemIDsByName gives the systems of exactly that name, whatever its case.
+func (s *Service) SystemIDsByName(ctx context.Context, name string) ([]string, error) {
 	var ids []string
 	if err := s.db.Read.NewRaw("SELECT id FROM systems WHERE lower(name) = lower(?) ORDER BY id", name).Scan(ctx, &ids); err != nil {
-		return nil, fmt.Errorf("systems named: %w", err)
+		return nil, fmt.Errorf("systems by name: %w", err)
 	}
 	return ids, nil
 }

@@ -1,0 +1,71 @@
+// Command checkstack is the whole product: server, web interface and
+// administration commands in one binary.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/checkstack/checkstack/internal/app"
+	"github.com/checkstack/checkstack/internal/config"
+)
+
+// version is set by the release build.
+var version = "dev"
+
+type cli struct {
+	config.Config `embed:""`
+
+	Serve            struct{} `cmd:"" default:"1" help:"Run the server (the default)."`
+	Settings         struct{} `cmd:"" name:"config" help:"Print the effective settings, credentials masked."`
+	OpenAPI          struct{} `cmd:"" name:"openapi" help:"Print the OpenAPI document of this version."`
+	ReencryptSecrets struct{} `cmd:"" name:"reencrypt-secrets" help:"Rewrite stored credentials with the present master key."`
+	Version          struct{} `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "checkstack: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var c cli
+	parser, err := kong.New(&c, kong.Name("checkstack"),
+		kong.Description("Self-hosted monitoring with an AI operator you can trust."), kong.UsageOnError())
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return err
+	}
+	cfg := c.Config
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch parsed.Command() {
+	case "config":
+		for _, s := range cfg.Effective() {
+			fmt.Printf("%s=%s\n", s.Name, s.Value)
+		}
+		return nil
+	case "version":
+		fmt.Println(version)
+		return nil
+	case "openapi":
+		return app.WriteOpenAPI(os.Stdout, version)
+	case "reencrypt-secrets":
+		return app.ReencryptSecrets(ctx, cfg, os.Stdout)
+	default:
+		return app.Run(ctx, cfg, version, os.Stdout, os.Stderr)
+	}
+}

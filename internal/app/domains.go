@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/catalog"
+	"github.com/checkstack/checkstack/internal/httpapi"
+	"github.com/checkstack/checkstack/internal/identity"
+	"github.com/checkstack/checkstack/internal/operation"
+	"github.com/checkstack/checkstack/internal/secret"
+	"github.com/checkstack/checkstack/web"
+)
+
+// domains is every domain of the product, connected.
+type domains struct {
+	identity   *identity.Service
+	catalog    *catalog.Service
+	operations *operation.Set
+}
+
+// newDomains builds the domains in the order in which they need each other.
+func newDomains(a *application, box *secret.Box) (*domains, error) {
+	d := &domains{}
+	d.identity = identity.New(identity.Deps{DB: a.db, Log: a.log})
+	a.jobs.Every("identity.sweep", 10*time.Minute, 0, d.identity.Sweep)
+	d.catalog = catalog.New(a.db, a.signals, a.log)
+	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations())
+	return d, nil
+}
+
+// rules gives every access rule that can be granted.
+func (d *domains) rules() []authz.Rule {
+	var all []authz.Rule
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules()} {
+		all = append(all, rules...)
+	}
+	return all
+}
+
+func (d *domains) start(context.Context) error { return nil }
+
+func (d *domains) stop(context.Context) error {
+	d.identity.Close()
+	return nil
+}
+
+// httpDeps says what the server serves.
+func (a *application) httpDeps(version string) httpapi.Deps {
+	proxies, _ := a.cfg.Proxies() // checked with the other settings
+	d := a.domains
+	files, built := web.Files()
+	if !built {
+		files = nil
+	}
+	return httpapi.Deps{
+		Log: a.log, Auth: d.identity, BaseURL: a.cfg.BaseURL, Version: version, Proxies: proxies, UI: files,
+		Probes: []httpapi.Probe{{Name: "database", Check: a.db.Ping}},
+		Mount: func(mux *http.ServeMux) {
+			d.operations.Mount(mux, a.log)
+			mux.Handle("/api/auth/", d.identity.AuthHandler(identity.HTTPConfig{
+				SecureCookie: a.cfg.Secure(), ClientAddress: httpapi.ClientAddress(proxies)}))
+			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity)))
+			mux.Handle("GET /api/openapi.json", openAPIHandler(d.operations, version, a.cfg.BaseURL))
+		},
+		Config: func(ctx context.Context) (any, error) { return d.bootstrap(ctx, a.cfg.BaseURL, version) },
+	}
+}
+
+type bootstrap struct {
+	BaseURL             string `json:"baseUrl"`
+	Version             string `json:"version"`
+	NeedsOnboarding     bool   `json:"needsOnboarding"`
+	RegistrationAllowed bool   `json:"registrationAllowed"`
+}
+
+// bootstrap is what the web interface must know before anyone signs in.
+func (d *domains) bootstrap(ctx context.Context, baseURL, version string) (bootstrap, error) {
+	b := bootstrap{BaseURL: baseURL, Version: version}
+	var err error
+	if b.NeedsOnboarding, err = d.identity.NeedsOnboarding(ctx); err != nil {
+		return b, err
+	}
+	b.RegistrationAllowed, err = d.identity.RegistrationAllowed(ctx)
+	return b, err
+}
