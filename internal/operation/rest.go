@@ -103,7 +103,7 @@ func splitKey(key string) ([]string, bool) {
 	rest := key[open:]
 	for rest != "" {
 		end := strings.IndexByte(rest, ']')
-		if rest[0] != '[' || end < 0 || len(parts) > maxQueryDepth {
+		if rest[0] != '[' || end < 0 || strings.Contains(rest[1:end], "[") || len(parts) > maxQueryDepth {
 			return nil, false
 		}
 		parts = append(parts, rest[1:end])

@@ -249,7 +249,7 @@ func (s *Schema) property(sc *huma.Schema, key string) *huma.Schema {
 	return nil
 }
 
-// fill puts declared defaults where a key is absent and turns integral floats
+// fill puts declared defaults where a key is absent or null and turns integral floats
 // (models write 30.0) into integers where the schema asks for one.
 func (s *Schema) fill(sc *huma.Schema, value any) (any, bool) {
 	sc = s.resolve(sc)
@@ -262,7 +262,7 @@ func (s *Schema) fill(sc *huma.Schema, value any) (any, bool) {
 		for name, p := range sc.Properties {
 			p = s.resolve(p)
 			item, present := v[name]
-			if !present && p != nil && p.Default != nil {
+			if item == nil && p != nil && p.Default != nil && !p.Nullable {
 				v[name] = p.Default
 				changed = true
 				continue
