@@ -100,6 +100,16 @@ var kindOperators = map[FieldKind][]string{
 	},
 }
 
+// AssertionOperators lists the operators of each field kind, for a model that
+// drafts assertions.
+func AssertionOperators() map[FieldKind][]string {
+	out := make(map[FieldKind][]string, len(kindOperators))
+	for kind := range kindOperators {
+		out[kind] = operatorsOf(kind)
+	}
+	return out
+}
+
 func operatorsOf(kind FieldKind) []string { return slices.Clone(kindOperators[kind]) }
 
 // assertion is an Assertion that is ready to judge.

@@ -91,7 +91,7 @@ func (r *run) measure(ctx context.Context) Result {
 	latency := milliseconds(since(start))
 	_, closeErr := protect(func() (struct{}, error) { return struct{}{}, conn.Close() })
 	res := r.judge(results, latency)
-	if f := faultOf(closeErr); f != nil && res.Fault == nil {
+	if f := faultOf(closeErr, p.scrub); f != nil && res.Fault == nil {
 		res.Fault = f
 	}
 	return res
@@ -128,7 +128,7 @@ func (r *run) collect(ctx context.Context, conn Connection) []collected {
 func (r *run) failed(err error) Result {
 	text := errorText(err, r.plan.scrub)
 	return Result{
-		Status: Unhealthy, Message: text, Warnings: r.plan.warnings, Fault: faultOf(err),
+		Status: Unhealthy, Message: text, Warnings: r.plan.warnings, Fault: faultOf(err, r.plan.scrub),
 		Metadata: Metadata{ConnectionTimeMs: r.connectMs.Load(), Error: text},
 	}
 }
@@ -151,7 +151,7 @@ func (r *run) judge(results []collected, latencyMs int64) Result {
 		if failure != "" && first == "" {
 			first = failure
 		}
-		if f := faultOf(c.err); f != nil && res.Fault == nil {
+		if f := faultOf(c.err, p.scrub); f != nil && res.Fault == nil {
 			res.Fault = f
 		}
 		if c.err != nil {
@@ -228,9 +228,10 @@ func protect[T any](fn func() (T, error)) (out T, err error) {
 	return fn()
 }
 
-func faultOf(err error) error {
+// faultOf gives a panic for the log, where no secret belongs either.
+func faultOf(err error, scrub *scrubber) error {
 	if p, ok := errors.AsType[*panicError](err); ok {
-		return p
+		return errors.New(scrub.text(p.Error()))
 	}
 	return nil
 }
@@ -241,7 +242,7 @@ const maxErrorText = 1000
 // errorText is what is stored of an error. Only a Failure speaks for itself;
 // of anything else just the plain cause is told.
 func errorText(err error, scrub *scrubber) string {
-	if faultOf(err) != nil {
+	if _, ok := errors.AsType[*panicError](err); ok {
 		return kindPanicked
 	}
 	text := netguard.Cause(err)

@@ -64,8 +64,8 @@ type Result struct {
 	// Warnings are for the log: parts of the check that were skipped because
 	// their kind is not part of this build.
 	Warnings []string
-	// Fault is the panic of a kind with its stack, for the log only. It may
-	// contain anything, so it must never be stored or shown.
+	// Fault is the panic of a kind with its stack, for the log only: never
+	// stored or shown. Secrets of the check are masked in it.
 	Fault error
 }
 
