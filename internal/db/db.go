@@ -223,6 +223,19 @@ func IsForeignKey(err error) bool {
 	return errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 }
 
+// IsRefused says whether err is the database's verdict on the statement itself
+// (a constraint, a value it cannot take), so that trying again cannot help. A
+// lost connection, a full pool or a locked table is not refused.
+func IsRefused(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && len(pg.Code) >= 2 {
+		class := pg.Code[:2]
+		return class == "22" || class == "23" || class == "42"
+	}
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && (lite.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || lite.Code()&0xff == sqlite3.SQLITE_MISMATCH)
+}
+
 // Found turns "no rows" into the given problem and passes everything else on.
 func Found(err error, missing *problem.Error) error {
 	if errors.Is(err, sql.ErrNoRows) {
