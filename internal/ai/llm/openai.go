@@ -142,7 +142,7 @@ func (c *OpenAI) open(w *watch, req Request) (*http.Response, error) {
 		}
 		h := c.httpError(w, resp)
 		switch {
-		case h.Status == http.StatusBadRequest && c.adapt(h.Body, d):
+		case (h.Status == http.StatusBadRequest || h.Status == http.StatusUnprocessableEntity) && c.adapt(h.Body, d):
 			continue
 		case h.Retryable() && attempt < c.retries:
 			if wait, ok := backoff(attempt, h.RetryAfter); ok {
@@ -157,7 +157,7 @@ func (c *OpenAI) open(w *watch, req Request) (*http.Response, error) {
 	}
 }
 
-// adapt remembers what a 400 complains about; true means that the request is
+// adapt remembers what a 400 or 422 complains about; true means that the request is
 // worth another try.
 func (c *OpenAI) adapt(body string, d dialect) bool {
 	switch {

@@ -73,10 +73,11 @@ func (Assistant) Stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 // decide plans one round: the server's note about a decision, else the first
 // intent that matches, else the list of what is understood.
 func decide(t *turn) step {
-	for _, text := range commands(t.command) {
-		if s, ok := decision(text); ok {
-			return s
-		}
+	readings := commands(t.command)
+	if s, ok := decision(readings[len(readings)-1]); ok {
+		return s
+	}
+	for _, text := range readings {
 		if in, m, ok := match(text); ok {
 			return in.plan(t, m)
 		}

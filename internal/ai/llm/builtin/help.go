@@ -13,6 +13,9 @@ func helpIntents() []intent {
 			"what can i (ask|do|say|ask you)", "(hi|hello|hey|good morning|good evening|moin) [there]", "show [me] (help|examples|commands)"),
 		define("thanks", func(*turn, matched) step { return answer("You are welcome.") },
 			"(thanks|thank you|thx|cheers|great|perfect|nice|cool|ok|okay|good|alright)", "(thanks|thank you) (a lot|very much|so much)"),
+		define("decide", func(*turn, matched) step {
+			return answer("I cannot decide that for you. If a card is waiting, use its Apply or Decline button; otherwise tell me what to do.")
+		}, "(yes|yep|yeah|sure|apply|apply it|apply both|apply all|approve|approve it|confirm|do it|go ahead|no|nope|cancel|decline|decline it|reject|never mind|undo|undo it)"),
 	}
 }
 
@@ -40,20 +43,27 @@ func notUnderstood(command string) string {
 
 var (
 	decisionPattern = regexp.MustCompile(`\b(APPLIED|DECLINED|FAILED)\b`)
-	summaryPattern  = regexp.MustCompile(`"([^\n]+?)"(?: |\.|,|:|;|$)|“([^\n”]+)”`)
+	// The summary runs from the first mark to the last, since the names in it
+	// may hold marks themselves.
+	summaryPattern = regexp.MustCompile(`["“](.+)["”]`)
 )
 
-// decision answers the server's note about what the operator decided.
+// decision answers the server's note about what the operator decided. The
+// verdict is looked for outside the summary, which holds foreign names.
 func decision(text string) (step, bool) {
-	m := decisionPattern.FindString(text)
-	if m == "" || !strings.Contains(strings.ToLower(text), "operator") {
+	if !strings.Contains(strings.ToLower(text), "operator") {
 		return step{}, false
 	}
-	what := "the change"
-	if s := summaryPattern.FindStringSubmatch(text); s != nil {
-		what = quoted(strings.TrimSpace(s[1] + s[2]))
+	what, verdict := "the change", decisionPattern.FindString(text)
+	if s := summaryPattern.FindStringSubmatchIndex(text); s != nil {
+		what = quoted(text[s[2]:s[3]])
+		if v := decisionPattern.FindString(text[:s[0]] + " " + text[s[1]:]); v != "" {
+			verdict = v
+		}
 	}
-	switch m {
+	switch verdict {
+	case "":
+		return step{}, false
 	case "APPLIED":
 		return answer("Done: " + what + " is applied and live now. Ask `status` to see how things stand."), true
 	case "FAILED":

@@ -8,12 +8,20 @@ import (
 	"unicode"
 )
 
-// maxValue is how many characters of one foreign value are shown.
-const maxValue = 300
+// How many characters of one foreign value, and of a reason, are shown.
+const (
+	maxValue  = 300
+	maxReason = 2000
+)
 
 // plain makes a foreign value safe in a line of Markdown: it renders as the
 // text it is. Line breaks become spaces, control and direction characters go.
-func plain(s string) string {
+func plain(s string) string { return escape(s, maxValue) }
+
+// because is plain for the reason of a failure, which may list many issues.
+func because(s string) string { return escape(s, maxReason) }
+
+func escape(s string, limit int) string {
 	var b strings.Builder
 	n, space := 0, false
 	for _, r := range strings.TrimSpace(s) {
@@ -24,7 +32,7 @@ func plain(s string) string {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
 			continue
 		}
-		if n++; n > maxValue {
+		if n++; n > limit {
 			b.WriteString("…")
 			break
 		}

@@ -45,7 +45,7 @@ func compile(pattern string) *regexp.Regexp {
 		case slotPattern.MatchString(tok):
 			b.WriteString("(?P<" + tok[1:len(tok)-1] + ">.+?) ")
 		default:
-			b.WriteString(regexp.QuoteMeta(tok) + " ")
+			b.WriteString(literal(tok) + " ")
 		}
 	}
 	b.WriteString("$")
@@ -55,9 +55,14 @@ func compile(pattern string) *regexp.Regexp {
 func alternatives(tok string) string {
 	parts := strings.Split(tok[1:len(tok)-1], "|")
 	for i, p := range parts {
-		parts[i] = regexp.QuoteMeta(p)
+		parts[i] = literal(p)
 	}
 	return strings.Join(parts, "|")
+}
+
+// literal matches words as they are, with either apostrophe.
+func literal(s string) string {
+	return strings.ReplaceAll(regexp.QuoteMeta(s), "'", "['’]")
 }
 
 // utterance is a normalized text with its quoted parts put aside.
@@ -78,9 +83,9 @@ const (
 var (
 	openers = map[rune]rune{'"': '"', '“': '”', '”': '”', '„': '“', '«': '»', '»': '«', '`': '`', '\'': '\'', '‘': '’', '‚': '‘', '’': '’', '「': '」', '＂': '＂', '‹': '›'}
 
-	politeStart = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|hi there|hello there|ok|okay|so|now|and|then|please|pls|kindly|just|quickly|` +
-		`(?:can|could|would|will) you(?: please| kindly)?|would you mind|i(?:'d| would) like (?:you )?to|i (?:want|need) (?:you )?to|i wanna|` +
-		`let's|let us|go ahead and|help me(?: to)?|tell me(?: if| whether)?|do you know(?: if| whether)?|check if|check whether|checkstack|assistant) )+`)
+	politeStart = regexp.MustCompile(`(?i)^(?:(?:hi there|hello there|hey there|hi|hello|hey|ok|okay|so|now|and|then|please|pls|kindly|just|quickly|` +
+		`(?:can|could|would|will) you(?: please| kindly)?|would you mind|i(?:['’]d| would) like (?:you )?to|i (?:want|need) (?:you )?to|i wanna|` +
+		`let['’]s|let us|go ahead and|help me(?: to)?|tell me(?: if| whether)?|do you know(?: if| whether)?|check if|check whether|checkstack|assistant) )+`)
 	politeEnd = regexp.MustCompile(`(?i)(?: (?:please|pls|thanks|thank you|thx|for me|right now|now|currently|at the moment|today))+ $`)
 )
 

@@ -64,12 +64,14 @@ func (t *turn) find(name string, kinds ...string) (thing, *step) {
 }
 
 // named gives the things with that name: exactly, else without regard to case
-// and extra words such as "the"; an id works too.
+// and extra words such as "the"; an id works too. A check without a namesake
+// is also found by its system's name.
 func named(all []thing, name string) []thing {
 	for _, same := range []func(thing) bool{
 		func(x thing) bool { return x.name == name || x.id == name },
 		func(x thing) bool { return fold(x.name) == fold(name) },
 		func(x thing) bool { return strip(x.name) == strip(name) },
+		func(x thing) bool { return x.kind == "check" && x.owner != "" && strip(x.owner) == strip(name) },
 	} {
 		var found []thing
 		for _, x := range all {

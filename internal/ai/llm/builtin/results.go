@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func readResult(m llm.Message) result {
 				text = s
 			}
 		}
-		return result{err: text}
+		return result{err: reason(text)}
 	}
 	r := result{body: object(m.Text)}
 	r.summary = str(r.body["summary"])
@@ -39,6 +40,26 @@ func readResult(m llm.Message) result {
 		r.err = firstText(r.body, "error", "errorText")
 	}
 	return r
+}
+
+var (
+	reasonCode = regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+: `)
+	// advice are the lines of a refusal that speak to a model.
+	advice = []string{"Fix every issue", "Nothing was proposed", "Do not "}
+)
+
+// reason gives the part of a refusal that a person can use.
+func reason(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(reasonCode.ReplaceAllString(strings.TrimSpace(text), ""), "\n") {
+		if !slices.ContainsFunc(advice, func(a string) bool { return strings.HasPrefix(line, a) }) {
+			kept = append(kept, strings.TrimPrefix(line, "- "))
+		}
+	}
+	if s := strings.TrimSpace(strings.Join(kept, " ")); s != "" {
+		return s
+	}
+	return text
 }
 
 func firstText(o map[string]json.RawMessage, keys ...string) string {
@@ -120,13 +141,14 @@ func (r result) texts(key string) []string {
 // thing is a named record: a system, group or check.
 type thing struct {
 	kind, id, name, description string
+	owner                       string // the system of a check
 	members                     []string
 }
 
 func (r result) things(kind, key string) []thing {
 	var out []thing
 	for _, o := range r.list(key) {
-		t := thing{kind: kind, id: firstText(o, "id", "configurationId"), name: str(o["name"]), description: str(o["description"])}
+		t := thing{kind: kind, id: firstText(o, "id", "configurationId"), name: str(o["name"]), description: str(o["description"]), owner: str(o["systemName"])}
 		t.members = result{body: o}.texts("systemIds")
 		if t.id == "" || t.name == "" || slices.ContainsFunc(out, func(x thing) bool { return x.id == t.id }) {
 			continue // a check appears once per system

@@ -105,7 +105,7 @@ func (t *turn) need(calls ...call) ([]result, *step) {
 		r, ok := t.results[c.key()]
 		switch {
 		case ok && r.err != "":
-			s := answer("I could not look that up: " + plain(r.err))
+			s := answer("I could not look that up: " + because(r.err))
 			return nil, &s
 		case ok:
 			results[i] = r
@@ -218,7 +218,7 @@ func (t *turn) report(calls []call) string {
 		case !ok:
 			kinds[unknown] = append(kinds[unknown], label)
 		case r.err != "":
-			kinds[failed] = append(kinds[failed], plain(c.label)+": "+plain(r.err))
+			kinds[failed] = append(kinds[failed], plain(c.label)+": "+because(r.err))
 		case r.confirm:
 			kinds[waiting] = append(kinds[waiting], label)
 		default:
