@@ -22,6 +22,12 @@ var phrasings = []struct{ text, intent, slots string }{
 	{"yes", "decide", ""},
 	{"apply it", "decide", ""},
 
+	{"create group Edge and add Billing to it", "several", "first=group Edge second=Billing to it"},
+	{`create system Shop with description "sell and delete goods"`, "create system", "name=Shop description=sell and delete goods"},
+	{"delete all systems", "bulk", ""},
+	{"delete everything", "bulk", ""},
+	{"pause all the checks", "bulk", ""},
+
 	// monitor
 	{`monitor http://127.0.0.1:8080/health every 30 seconds as "Payments API"`, "monitor", ""},
 	{"Please monitor https://example.com", "monitor", ""},
@@ -175,6 +181,10 @@ var phrasings = []struct{ text, intent, slots string }{
 	{"any issues with Payments API?", "status of one", "name=Payments API"},
 	{"does Payments API work?", "status of one", "name=Payments API"},
 	{"check Payments API", "status of one", "name=Payments API"},
+	{"list checks for Payments API", "status of one", "name=Payments API"},
+	{"what checks does Payments API have?", "status of one", "name=Payments API"},
+	{"what about Payments API?", "status of one", "name=Payments API"},
+	{"update system A name to B", "rename system", "name=A new=B"},
 	{"Payments API status", "status of one", "name=Payments API"},
 
 	// not understood
@@ -199,7 +209,7 @@ func TestPhrasings(t *testing.T) {
 			continue
 		}
 		var slots []string
-		for _, k := range []string{"check", "interval", "system", "group", "name", "new", "description", "what"} {
+		for _, k := range []string{"check", "interval", "system", "group", "name", "new", "description", "what", "first", "second"} {
 			if v := m.get(k); v != "" && (k != "what" || in.name != "monitor") {
 				slots = append(slots, k+"="+v)
 			}
@@ -243,9 +253,9 @@ func TestIntervals(t *testing.T) {
 	for text, want := range map[string]int{
 		"30s": 30, "30 seconds": 30, "30 sec.": 30, "minute": 60, "a minute": 60, "5 minutes": 300, "five minutes": 300, "hour": 3600, "1m30s": 90,
 		"1 minute 30 seconds": 90, "1 minute and 30 seconds": 90, "half a minute": 30, "half an hour": 1800, "1.5 minutes": 90, "1,5 min": 90,
-		"second": 1, "other minute": 120, "90": 90, "24 hours": 86400, "1 day": 86400, "hourly": 3600, "10 MINUTES": 600, "every 10s": 10, "one and a half minutes": 90,
+		"second": 1, "other minute": 120, "90": 90, "24 hours": 86400, "1 day": 86400, "2 days": 172800, "week": 604800, "hourly": 3600, "10 MINUTES": 600, "every 10s": 10, "one and a half minutes": 90,
 		// not accepted
-		"0": 0, "0 seconds": 0, "500ms": 0, "2 days": 0, "25 hours": 0, "fortnight": 0, "3 parsecs": 0, "": 0, "-5 minutes": 0, "soon": 0, "5 minutes ago": 0,
+		"0": 0, "0 seconds": 0, "500ms": 0, "8 days": 0, "169 hours": 0, "fortnight": 0, "3 parsecs": 0, "": 0, "-5 minutes": 0, "soon": 0, "5 minutes ago": 0,
 		"999999999 hours": 0, "99999999999999999999 seconds": 0, "1e3 s": 0, "NaN": 0, "minute or so": 0,
 	} {
 		got, err := parseInterval(text)

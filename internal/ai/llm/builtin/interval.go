@@ -11,11 +11,11 @@ import (
 // Bounds of an interval and its default, in seconds.
 const (
 	minInterval     = 1
-	maxInterval     = 24 * 60 * 60
+	maxInterval     = 7 * 24 * 60 * 60
 	defaultInterval = 60
 )
 
-var errInterval = errors.New("I accept an interval from 1 second to 24 hours, such as `30 seconds`, `90s`, `5 minutes`, `1m30s`, `half an hour` or `hourly`")
+var errInterval = errors.New("I accept an interval from 1 second to 7 days, such as `30 seconds`, `90s`, `5 minutes`, `1m30s`, `half an hour` or `hourly`")
 
 var (
 	amountPattern = regexp.MustCompile(`^(\d{1,9}(?:[.,]\d{1,3})?) ?([a-zµ]*)\.?(?: ?(?:and )?|$)`)
@@ -23,7 +23,7 @@ var (
 		"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
 		"m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60,
 		"h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600,
-		"d": 86400, "day": 86400, "days": 86400,
+		"d": 86400, "day": 86400, "days": 86400, "week": 604800, "weeks": 604800,
 		"ms": 0.001, "millisecond": 0.001, "milliseconds": 0.001,
 	}
 	numberWords = map[string]string{
@@ -32,7 +32,7 @@ var (
 		"forty": "40", "fifty": "50", "sixty": "60", "ninety": "90", "other": "2", "second": "1",
 	}
 	wholeWords = map[string]string{
-		"hourly": "1 hour", "daily": "1 day", "minutely": "1 minute", "second": "1 second", "minute": "1 minute", "hour": "1 hour", "day": "1 day",
+		"hourly": "1 hour", "daily": "1 day", "minutely": "1 minute", "second": "1 second", "minute": "1 minute", "hour": "1 hour", "day": "1 day", "week": "1 week", "weekly": "1 week",
 		"half a minute": "30 seconds", "half minute": "30 seconds", "half an hour": "30 minutes", "half hour": "30 minutes", "half a day": "12 hours",
 		"quarter of an hour": "15 minutes", "a quarter of an hour": "15 minutes", "quarter hour": "15 minutes",
 	}

@@ -36,6 +36,9 @@ func statusIntents() []intent {
 			"(show|describe|inspect|display|view|open|details of|details for|details on|about|explain) [me] [the] [system|service|check] {name}",
 			"(any|are there any|is there any) ("+troubleWord+") (with|on|in|at|for) [the] [system|service|check] {name}",
 			"does [the] [system|service] {name} (work|have issues|have problems|run)",
+			"(list|show|show me) [all] [the] (checks|health checks|monitors) (for|of|on) [the] [system] {name}",
+			"(what|which|how many) (checks|health checks|monitors) (does|do) [the] [system] {name} have",
+			"what (about|happened to|happened with|is with) [the] [system|service|check] {name}",
 			"(check|status|health) [the|on] [system|service|of] {name}",
 			"{name} (status|health)"),
 	}

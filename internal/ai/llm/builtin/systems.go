@@ -17,7 +17,7 @@ func systemIntents() []intent {
 			"(change|set|update) [the] description (of|for) [the] [system] {name} to {description}",
 			"describe [the] [system] {name} as {description}"),
 		define("rename system", planRename("system"), "rename [the] (system|service) {name} (to|as|into) {new}",
-			"(change|set|update) [the] name of [the] system {name} to {new}"),
+			"(change|set|update) [the] name of [the] system {name} to {new}", "(change|set|update|edit) [the] system {name} name to {new}"),
 		define("rename", planRename("system", "group", "check"), "rename [the] {name} (to|as|into) {new}"),
 		define("delete system", planDelete("system"),
 			"(delete|remove|drop|get rid of|erase) [the] (system|service) [called|named|with id] {name}",
