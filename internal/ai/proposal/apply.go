@@ -20,6 +20,8 @@ var (
 	ErrInvalidToken = errors.New("invalid proposal token")
 	ErrExpired      = errors.New("proposal expired")
 	ErrConsumed     = errors.New("proposal already decided")
+	// ErrFailed says that the work itself failed after the token was consumed.
+	ErrFailed = errors.New("applying the change failed")
 )
 
 const tokenPrefix = "propose:"
@@ -207,10 +209,10 @@ func (g *Gate) carryOut(ctx context.Context, p authz.Principal, t tool.Tool, r *
 	}
 	g.emit(ctx, p, Transport(r.Transport), t, status)
 	if pr, ok := problem.As(err); ok {
-		return nil, problem.Invalid("The change failed: "+pr.Message, pr.Issues...).Because(err)
+		return nil, problem.Invalid("The change failed: "+pr.Message, pr.Issues...).Because(errors.Join(ErrFailed, err))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("apply %s: %w", t.Name(), err)
+		return nil, fmt.Errorf("apply %s: %w", t.Name(), errors.Join(ErrFailed, err))
 	}
 	return result, nil
 }

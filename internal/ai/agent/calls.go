@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+// parallelReads bounds the reads of one step that run at the same time.
+const parallelReads = 6
+
+// entry is a call of this turn that others may repeat. A failed one is taken
+// out again, so that a corrected or later try is allowed.
+type entry struct {
+	read   bool
+	done   chan struct{}
+	output json.RawMessage
+	err    error
+}
+
+// runCalls runs the calls of one round: reads side by side, changes one after
+// another, in the order the model asked. It gives one result per call.
+func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message {
+	results := make([]llm.Message, len(calls))
+	slots := make(chan struct{}, parallelReads)
+	var reads sync.WaitGroup
+	for i, c := range calls {
+		part, ok := t.calls[c.ID]
+		if !ok {
+			part = t.startCall(c.ID, c.Name)
+		}
+		results[i] = llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, ToolName: c.Name}
+		prepared, err := t.admit(ctx, part, c)
+		if err != nil {
+			t.answer(&results[i], part, nil, nil, err)
+			continue
+		}
+		if prepared.Disposition() != proposal.AutoRun {
+			reads.Wait()
+			t.change(ctx, &results[i], part, prepared)
+			continue
+		}
+		mine, e := t.reserve(prepared)
+		reads.Go(func() {
+			if !mine {
+				// The first result answers the repeat too.
+				select {
+				case <-e.done:
+				case <-ctx.Done():
+					t.answer(&results[i], part, nil, nil, ctx.Err())
+					return
+				}
+				t.answer(&results[i], part, e.output, e.output, e.err)
+				return
+			}
+			select {
+			case slots <- struct{}{}:
+				e.output, e.err = t.read(ctx, part, prepared)
+				<-slots
+			case <-ctx.Done():
+				e.err = ctx.Err()
+			}
+			if e.err != nil {
+				t.release(prepared)
+			}
+			close(e.done)
+			t.answer(&results[i], part, e.output, e.output, e.err)
+		})
+	}
+	reads.Wait()
+	return results
+}
+
+// admit shows the call and checks it.
+func (t *turn) admit(ctx context.Context, part int, c llm.ToolCall) (*proposal.Call, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	input, err := t.s.gate.Redact(c.Name, c.Arguments)
+	if err != nil {
+		input = json.RawMessage("{}")
+	}
+	t.mu.Lock()
+	p := &t.parts[part]
+	p.Input = input
+	t.mu.Unlock()
+	prepared, err := t.s.gate.Prepare(ctx, c.Name, c.Arguments, t.conv.mode())
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	p = &t.parts[part]
+	p.ToolName = prepared.Tool().Name()
+	f := frame{Type: "tool-input-available", ToolCallID: p.ToolCallID, ToolName: p.ToolName, Dynamic: true, Input: input}
+	p.State = stateRunning
+	t.mu.Unlock()
+	t.out.send(f)
+	return prepared, nil
+}
+
+// reserve takes the call's key before anything waits; mine is false when the
+// turn has made this call before.
+func (t *turn) reserve(c *proposal.Call) (mine bool, e *entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := t.seen[c.Key()]; ok {
+		return false, e
+	}
+	e = &entry{read: c.Disposition() == proposal.AutoRun, done: make(chan struct{})}
+	t.seen[c.Key()] = e
+	return true, e
+}
+
+func (t *turn) release(c *proposal.Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.seen, c.Key())
+}
+
+func (t *turn) callID(part int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.parts[part].ToolCallID
+}
+
+func (t *turn) origin(part int) proposal.Origin {
+	return proposal.Origin{ID: t.callID(part), Transport: proposal.Chat, ConversationID: t.conv.ID}
+}
+
+// read runs a read and gives the lean, scrubbed and clamped result, which the
+// person and the model both get.
+func (t *turn) read(ctx context.Context, part int, c *proposal.Call) (json.RawMessage, error) {
+	out, err := t.s.gate.Execute(ctx, c, t.origin(part))
+	if err != nil {
+		return nil, err
+	}
+	return t.present(c.Tool().Lean(out.Result))
+}
+
+func (t *turn) present(result any) (json.RawMessage, error) {
+	v, err := scrub.Any(result)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(clamp(noCard(v), clampBudget(t.conn.ContextTokens)))
+}
+
+// change proposes or applies. A repeat within the turn does neither.
+func (t *turn) change(ctx context.Context, m *llm.Message, part int, c *proposal.Call) {
+	mine, e := t.reserve(c)
+	if !mine {
+		t.answer(m, part, nil, nil, &duplicateError{mode: t.conv.mode()})
+		return
+	}
+	close(e.done) // nobody waits for a change
+	shown, model, err := t.makeChange(ctx, part, c)
+	if err != nil {
+		t.release(c)
+	}
+	t.answer(m, part, shown, model, err)
+}
+
+func (t *turn) makeChange(ctx context.Context, part int, c *proposal.Call) (shown, model json.RawMessage, err error) {
+	out, err := t.s.gate.Execute(ctx, c, t.origin(part))
+	if err != nil {
+		return nil, nil, err
+	}
+	p := out.Proposal
+	if out.Disposition == proposal.AutoApply {
+		t.forgetReads()
+		result, err := t.present(out.Result)
+		if err != nil {
+			return nil, nil, err
+		}
+		card := appliedCard{Applied: true, ToolName: p.ToolName, Effect: p.Effect, Summary: p.Summary, ToolCallID: p.ID,
+			Result: result, Diff: p.Diff, Note: appliedNote}
+		if shown, err = json.Marshal(card); err != nil {
+			return nil, nil, err
+		}
+		card.Note = ""
+		model, err = json.Marshal(card)
+		return shown, model, err
+	}
+	card := newConfirmCard(p)
+	if shown, err = json.Marshal(card); err != nil {
+		return nil, nil, err
+	}
+	model, err = json.Marshal(card.forModel())
+	return shown, model, err
+}
+
+// forgetReads makes the next read look again: something has changed.
+func (t *turn) forgetReads() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, e := range t.seen {
+		if e.read {
+			delete(t.seen, k)
+		}
+	}
+}
+
+// answer closes a call: a frame for the person, a message for the model.
+func (t *turn) answer(m *llm.Message, part int, shown, model json.RawMessage, err error) {
+	if err == nil {
+		t.mu.Lock()
+		p := &t.parts[part]
+		p.State, p.Output = stateOutput, shown
+		f := frame{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: true, Output: shown}
+		t.mu.Unlock()
+		t.out.send(f)
+		m.Text = string(model)
+		return
+	}
+	forPerson, forModel := t.refusal(m.ToolName, err)
+	m.Text, m.IsError = forModel, true
+	t.mu.Lock()
+	p := &t.parts[part]
+	if p.State == stateInput {
+		t.mu.Unlock()
+		t.failInput(part, forPerson)
+		return
+	}
+	p.State, p.ErrorText = stateError, forPerson
+	f := frame{Type: "tool-output-error", ToolCallID: p.ToolCallID, Dynamic: true, ErrorText: forPerson}
+	t.mu.Unlock()
+	t.out.send(f)
+}
+
+// refusal words a failed call for the person and for the model, and logs what
+// is a fault of ours.
+func (t *turn) refusal(toolName string, err error) (forPerson, forModel string) {
+	var dup *duplicateError
+	if errors.As(err, &dup) {
+		return dup.Error(), dup.forModel()
+	}
+	if p, ok := problem.As(err); ok {
+		text := scrub.Text(p.Error())
+		if errors.Is(err, proposal.ErrFailed) {
+			return text, text + ". It was tried and failed; tell the operator, and look at the present state before you try anything again."
+		}
+		if p.Kind == problem.KindInvalid {
+			return text, validationNote(toolName, p)
+		}
+		return text, text
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return stoppedText, stoppedText
+	case errors.Is(err, context.DeadlineExceeded):
+		return "It took too long and was stopped", "The tool took too long and was stopped. Nothing is known about its result."
+	}
+	t.s.log.Error("tool call failed", "tool", toolName, "conversation_id", t.conv.ID, "error", err)
+	text := "Something went wrong on the server while this ran; its log says what"
+	return text, fmt.Sprintf("%s. Do not call it again with the same arguments; tell the operator.", text)
+}

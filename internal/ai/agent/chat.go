@@ -1,0 +1,291 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+// Limits of one chat request.
+const (
+	maxBody    = 256 << 10
+	maxMessage = 32_000
+)
+
+// chatRequest is what is read of a request. The browser's chat library sends
+// its own idea of the history along; it is not even decoded.
+type chatRequest struct {
+	ConversationID string `json:"conversationId"`
+	ConnectionID   string `json:"connectionId"`
+	Model          string `json:"model"`
+	Message        string `json:"message"`
+	Decision       *struct {
+		Token string `json:"token"`
+		Kind  string `json:"kind"`
+	} `json:"decision"`
+	TimeZone string `json:"timeZone"`
+}
+
+func principalOf(ctx context.Context) authz.Principal { return authz.From(ctx) }
+
+// ChatHandler serves POST /api/ai/chat: one turn, as a UI message stream. The
+// principal must be in the request's context. What is refused before the
+// stream begins is answered as JSON.
+func (s *Service) ChatHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		t, err := s.accept(ctx, w, r)
+		if err != nil {
+			s.refuse(ctx, w, err)
+			return
+		}
+		s.play(ctx, cancel, w, t)
+	})
+}
+
+// refuse answers with the one form of errors, and the key "error" beside it for
+// readers that expect plain text.
+func (s *Service) refuse(ctx context.Context, w http.ResponseWriter, err error) {
+	status, body := problem.BodyOf(err)
+	if status == http.StatusInternalServerError {
+		s.log.ErrorContext(ctx, "chat turn could not begin", "error", err)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(struct {
+		problem.Body
+		Error string `json:"error"`
+	}{body, body.Message})
+}
+
+// accept makes the checks of spec/ai-platform.md 13.2 in their order, stores
+// the person's message and gives the turn ready to run.
+func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Request) (*turn, error) {
+	p := principalOf(ctx)
+	switch {
+	case p.IsGuest():
+		return nil, problem.Unauthenticated("Authentication required")
+	case p.Kind != authz.User:
+		return nil, problem.Forbidden("The chat is for people; use the API or MCP instead")
+	case !p.Has(RuleChat.ID):
+		return nil, problem.Forbidden("Missing access: %s", RuleChat.ID)
+	}
+	req, err := readChat(w, r)
+	if err != nil {
+		return nil, err
+	}
+	conv, err := s.conversation(ctx, p.ID, req.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	if conv.ArchivedAt != nil {
+		return nil, errNoConversation
+	}
+	conn, err := s.Connection(ctx, req.ConnectionID)
+	if problem.Is(err, problem.KindNotFound) {
+		return nil, problem.Field("connectionId", "names no connection; choose another one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	if req.Message == "" {
+		if note, err = s.decide(ctx, conv, req.Decision.Token, req.Decision.Kind == "apply"); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.enforceCap(ctx, p, conn); err != nil {
+		return nil, err
+	}
+	return s.begin(ctx, p, conv, conn, req, note)
+}
+
+func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return nil, problem.TooLarge("The request is larger than the %d bytes accepted here", maxBody)
+		}
+		return nil, problem.Invalid("The request body could not be read").Because(err)
+	}
+	var req chatRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return nil, problem.Field(wrong.Field, "expected %s", wrong.Type).Because(err)
+		}
+		return nil, problem.Invalid("The body must be a JSON object").Because(err)
+	}
+	var issues []problem.Issue
+	add := func(path, message string) { issues = append(issues, problem.Issue{Path: path, Message: message}) }
+	if req.ConversationID == "" {
+		add("conversationId", "is required")
+	}
+	if req.ConnectionID == "" {
+		add("connectionId", "is required")
+	}
+	if len(req.Model) > 200 {
+		add("model", "must have at most 200 characters")
+	}
+	switch {
+	case req.Message != "":
+		if utf8.RuneCountInString(req.Message) > maxMessage {
+			add("message", fmt.Sprintf("must have at most %d characters", maxMessage))
+		}
+		if strings.TrimSpace(req.Message) == "" {
+			add("message", "must not be blank")
+		}
+		if strings.ContainsRune(req.Message, 0) {
+			add("message", "must not contain a NUL character")
+		}
+	case req.Decision == nil:
+		add("message", "is required, unless a decision is sent")
+	default:
+		if req.Decision.Token == "" {
+			add("decision.token", "is required")
+		}
+		if req.Decision.Kind != "apply" && req.Decision.Kind != "decline" {
+			add("decision.kind", "must be apply or decline")
+		}
+	}
+	if strings.ContainsRune(req.ConversationID+req.ConnectionID+req.Model, 0) {
+		add("", "must not contain a NUL character")
+	}
+	return &req, problem.InputIssues(issues)
+}
+
+// decide checks a decision against the stored proposal and gives the note for
+// the model. Declining works even when nothing else of the turn does.
+func (s *Service) decide(ctx context.Context, conv *Conversation, token string, apply bool) (string, error) {
+	rec, err := s.gate.Lookup(ctx, token)
+	if err != nil {
+		return "", err
+	}
+	if rec.ConversationID != conv.ID {
+		return "", problem.NotFound("This proposal does not exist")
+	}
+	if apply {
+		if rec.Status != proposal.Applied {
+			return "", problem.Conflict("The change is not applied: it is %s", rec.Status)
+		}
+		return decisionNote(rec, true), nil
+	}
+	if err := s.gate.Decline(ctx, token); err != nil {
+		return "", err
+	}
+	return decisionNote(rec, false), nil
+}
+
+// begin stores the person's message and reads the history back.
+func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, note string) (*turn, error) {
+	requested := req.Model
+	if requested == "" && conv.Model != nil {
+		requested = *conv.Model
+	}
+	t := &turn{s: s, conv: conv, conn: conn, modelID: conn.resolveModel(requested), tools: s.tools.For(p), now: s.now(),
+		zone: s.zone, seen: map[string]*entry{}, text: -1}
+	if zone, ok := loadZone(req.TimeZone); ok {
+		t.zone = zone
+	}
+	var b [6]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return nil, fmt.Errorf("random mark: %w", err)
+	}
+	t.fence = "data-" + hex.EncodeToString(b[:])
+	var err error
+	if t.model, err = s.model(ctx, conn); err != nil {
+		return nil, err
+	}
+	messageID := ""
+	if note == "" {
+		t.idle = t.now.Sub(conv.UpdatedAt)
+		u := used{}
+		if scrub.Text(req.Message) == req.Message {
+			u.title = heuristicTitle(req.Message)
+		}
+		if conv.IntegrationID == nil || *conv.IntegrationID != conn.ID {
+			u.integrationID = conn.ID
+		}
+		if req.Model != "" {
+			u.model = t.modelID
+		}
+		messageID = uuid.Must(uuid.NewV7()).String()
+		m := Message{ID: messageID, Role: llm.RoleUser, Text: req.Message, CreatedAt: t.now,
+			Parts: []Part{{Type: partText, Text: req.Message, State: stateDone}}}
+		if err := s.appendMessage(ctx, conv.ID, m, u); err != nil {
+			return nil, fmt.Errorf("store message: %w", err)
+		}
+	}
+	stored, err := s.messages(ctx, conv.ID)
+	if err != nil {
+		return nil, err
+	}
+	for i := range stored {
+		if stored[i].ID == messageID {
+			// The person's own words of this turn, not what scrubbing left of them.
+			stored[i].Text = req.Message
+		}
+	}
+	t.history = replay(stored)
+	if note != "" {
+		t.history = append(t.history, llm.Message{Role: llm.RoleUser, Text: note})
+	}
+	return t, nil
+}
+
+// play streams the turn.
+func (s *Service) play(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, t *turn) {
+	t.out = newStream(w, cancel)
+	alive, quiet := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.out.keepAlive(alive, s.keepAlive)
+	}()
+	defer func() {
+		quiet()
+		<-done
+	}()
+
+	messageID := uuid.Must(uuid.NewV7()).String()
+	t.out.send(frame{Type: "start", MessageID: messageID})
+	err := t.run(ctx)
+	if err != nil && ctx.Err() == nil {
+		attrs := append(llm.LogAttrs(err), slog.String("conversation_id", t.conv.ID), slog.String("model", t.modelID),
+			slog.String("connection_id", t.conn.ID))
+		s.log.LogAttrs(ctx, slog.LevelError, "model round failed", attrs...)
+	}
+	// Stored before the end is told, so that a page that then reads the
+	// conversation finds the answer.
+	t.finish(ctx, messageID, err)
+	if err != nil {
+		t.out.send(frame{Type: "error", ErrorText: llm.UserText(err)})
+	} else {
+		t.out.send(frame{Type: "finish"})
+	}
+	t.out.end()
+}

@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+const (
+	cutText      = "The model's answer was cut off before this call was complete; nothing was run"
+	stoppedText  = "Stopped before it finished"
+	noAnswerText = "I have used all my steps without reaching an answer. Ask again, if possible for one thing at a time."
+)
+
+// cutNote tells the model, once per turn, that calls were lost.
+func cutNote(cut []llm.CutCall) string {
+	names := make([]string, len(cut))
+	for i, c := range cut {
+		names[i] = shortName(c.Name)
+	}
+	return "[Note from Checkstack] Your answer was cut off before these calls were complete: " + strings.Join(names, ", ") +
+		". None of them was run and nothing was changed. Call again, one tool at a time with short arguments, or answer without them."
+}
+
+// truncatedText tells the person why an answer ends early.
+func truncatedText(finish string, calls bool) string {
+	why := "The answer ends here because the model reached its output limit."
+	if finish == llm.FinishContentFilter {
+		why = "The answer ends here because the provider's content filter stopped it."
+	}
+	if calls {
+		why += " A tool call was cut off with it and was not run."
+	}
+	return why
+}
+
+// validationNote tells the model what is wrong with its draft. All issues are
+// in the text: what stands beside it does not reach every model.
+func validationNote(toolName string, p *problem.Error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "validation_failed: the call of %s was not accepted: %s.", shortName(toolName), p.Message)
+	if len(p.Issues) > 0 {
+		b.WriteString("\nFix every issue and call the tool again:")
+		for _, is := range p.Issues {
+			at := is.Path
+			if at == "" {
+				at = "(whole input)"
+			}
+			fmt.Fprintf(&b, "\n- %s: %s", at, is.Message)
+		}
+	}
+	b.WriteString("\nNothing was proposed or applied. Do not tell the operator that it is done. When a value is missing, ask the operator for it instead of inventing one.")
+	return scrub.Text(b.String())
+}
+
+// duplicateError says that the turn has made this change before.
+type duplicateError struct{ mode proposal.Mode }
+
+// Error is for the person.
+func (e *duplicateError) Error() string { return "Already handled in this turn; it was not done twice" }
+
+func (e *duplicateError) forModel() string {
+	if e.mode == proposal.Auto {
+		return "duplicate_call: this very change was already handled earlier in this turn. Do not call the tool again for it; confirm briefly what changed, or that its card waits for the operator."
+	}
+	return "duplicate_call: this very change was already proposed earlier in this turn and its card waits for the operator. Do not call the tool again for it; tell the operator that you are waiting."
+}
+
+// decisionNote tells the model what the operator decided. It is made of the
+// stored proposal alone.
+func decisionNote(rec *proposal.Record, apply bool) string {
+	what := strings.Join(strings.Fields(strings.ReplaceAll(rec.Summary, `"`, "'")), " ")
+	if what == "" {
+		what = "the change proposed with " + rec.ToolName
+	}
+	if apply {
+		return fmt.Sprintf("[Note from Checkstack] The operator approved the proposed change %q. It was APPLIED and is live now. "+
+			"Confirm it in one or two sentences and suggest a sensible next step. Do not propose it again.", what)
+	}
+	return fmt.Sprintf("[Note from Checkstack] The operator DECLINED the proposed change %q. Nothing was changed. "+
+		"Acknowledge it and ask what to adjust. Do not propose it again unless asked.", what)
+}
+
+// shortName makes a name that the model wrote fit to show.
+func shortName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return -1
+		}
+		return r
+	}, name)
+	if r := []rune(name); len(r) > 64 {
+		return string(r[:64]) + "…"
+	}
+	if name == "" {
+		return "tool"
+	}
+	return name
+}
