@@ -145,12 +145,13 @@ var rules4 = slices.Concat(
 )
 
 // 64:ff9b:1::/48 (RFC 8215) is a translation prefix whose embedded position is
-// local knowledge, so it is refused as a whole, like 6to4 and Teredo.
+// local knowledge, so it and its neighbours are refused as a whole, like 6to4
+// and Teredo. Global unicast is 2000::/3 (RFC 4291); nothing public is outside.
 var rules6 = slices.Concat(
 	rules(classLoopback, "::1/128", "::/128"),
 	rules(classCarrier, "64:ff9b::/96", "::/96", "::ffff:0:0:0/96"),
-	rules(classForbidden, "fe80::/10", "fc00::/7", "fec0::/10", "ff00::/8", "2002::/16", "2001::/32", "64:ff9b:1::/48"),
-	rules(classSpecial, "2001:db8::/32", "3fff::/20", "100::/64", "2001::/23", "5f00::/16"),
+	rules(classForbidden, "fe80::/10", "fc00::/7", "fec0::/10", "ff00::/8", "2002::/16", "2001::/32", "64:ff9b::/32"),
+	rules(classSpecial, "2001:db8::/32", "3fff::/20", "2001::/23", "::/3", "4000::/2", "8000::/1"),
 )
 
 func classify4(addr netip.Addr) class { return match(rules4, addr) }

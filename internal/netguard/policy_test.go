@@ -76,6 +76,8 @@ func TestFC039_AddressesInDisguise(t *testing.T) {
 		{[]string{"[2a00::5efe:a9fe:a9fe]"}, deny, deny, deny, deny},
 		{[]string{"100.64.1.1", "198.18.0.1", "203.0.113.9", "192.0.2.10", "[2001:db8::1]"}, allow, allow, deny, allow},
 		{[]string{"[64:ff9b::808:808]"}, allow, allow, deny, allow},
+		{[]string{"[64:ff9b:3030::1]"}, deny, deny, deny, deny},
+		{[]string{"[100::1]", "[5f00::1]", "[9000::1]"}, allow, allow, deny, allow},
 		{[]string{"8.8.8.8", "[2606:4700::1111]", "public.example"}, allow, allow, allow, allow},
 		// Not normalised: a caller that skips net/http gets nowhere.
 		{[]string{"①②⑦.⓪.⓪.①", "127。0。0。1", "１２７.0.0.1", "①⑥⑨.254.169.254"}, deny, deny, deny, deny},

@@ -347,6 +347,23 @@ func TestFC042_ShortAndNestedSecrets(t *testing.T) {
 	}
 }
 
+func TestSecretsOfTheWrongType(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t, newFake(nil))
+	d := fakeCheck(`{"password":123456}`, CollectorConfig{CollectorID: "test-kind.c"}).Draft
+	if issues := r.Validate(r.WithSecrets(d, map[string]*string{"pw": nil})); len(issues) != 1 || issues[0].Path != "config.password" {
+		t.Errorf("a number as password: %v", issues)
+	}
+	if red, _ := r.Redact(d); strings.Contains(string(red.Config), "123456") {
+		t.Errorf("redacted: %s", red.Config)
+	}
+	key := "k"
+	set := r.WithSecrets(fakeCheck(`{}`).Draft, map[string]*string{"pw": &key, "one/key": &key})
+	if string(set.Config) != `{"password":"k"}` || string(set.Collectors[0].Config) != `{"key":"k"}` {
+		t.Errorf("set: %s %s", set.Config, set.Collectors[0].Config)
+	}
+}
+
 func TestPlanCache(t *testing.T) {
 	t.Parallel()
 	c := newPlanCache(2)

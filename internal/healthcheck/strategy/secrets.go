@@ -49,8 +49,13 @@ func (r *Registry) SecretFields(d Draft) []SecretField {
 }
 
 // WithSecrets gives the draft with the secret fields set by key: nil removes
-// the field, an absent key leaves it as it is. Everything else is unchanged.
+// the field, an absent key leaves it as it is. Everything else is unchanged,
+// and so is a value that is no text, which Validate reports.
 func (r *Registry) WithSecrets(d Draft, values map[string]*string) Draft {
+	return r.setSecrets(d, values, false)
+}
+
+func (r *Registry) setSecrets(d Draft, values map[string]*string, anyType bool) Draft {
 	d.Collectors = slices.Clone(d.Collectors)
 	r.eachConfig(&d, func(prefix, _ string, c Config, raw *json.RawMessage) {
 		tree, err := parseObject(*raw)
@@ -60,8 +65,9 @@ func (r *Registry) WithSecrets(d Draft, values map[string]*string) Draft {
 		changed := false
 		c.Schema.walkSecrets(tree, "", func(s *Schema, _ string, parent map[string]any, name string) {
 			value, ok := values[prefix+s.SecretID]
+			_, isText := parent[name].(string)
 			switch {
-			case !ok:
+			case !ok, !anyType && !isText && parent[name] != nil:
 				return
 			case value == nil:
 				delete(parent, name)
@@ -87,15 +93,14 @@ func (r *Registry) Redact(d Draft) (Draft, []string) {
 	configured := []string{}
 	remove := map[string]*string{}
 	for _, f := range r.SecretFields(d) {
-		if f.Value == "" {
-			continue
+		if f.Value != "" {
+			configured = append(configured, f.Path)
 		}
-		configured = append(configured, f.Path)
 		if !f.IsReference() {
 			remove[f.Key] = nil
 		}
 	}
-	out := r.WithSecrets(d, remove)
+	out := r.setSecrets(d, remove, true)
 	known := map[*json.RawMessage]bool{}
 	r.eachConfig(&out, func(_, _ string, _ Config, raw *json.RawMessage) { known[raw] = true })
 	if !known[&out.Config] || !isObject(out.Config) {

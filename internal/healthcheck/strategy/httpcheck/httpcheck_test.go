@@ -1,6 +1,7 @@
 package httpcheck
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -363,6 +364,7 @@ func TestFC017_BodiesWithoutEnd(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	zeros := make([]byte, 64<<10)
+	bomb := gzipBomb(t, zeros)
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/slow":
@@ -390,13 +392,7 @@ func TestFC017_BodiesWithoutEnd(t *testing.T) {
 			}
 		case "/bomb":
 			w.Header().Set("Content-Encoding", "gzip")
-			gz := gzip.NewWriter(w)
-			for range 4096 {
-				if _, err := gz.Write(zeros); err != nil {
-					return
-				}
-			}
-			gz.Close()
+			_, _ = w.Write(bomb)
 		case "/chunk", "/short":
 			conn, buf, _ := w.(http.Hijacker).Hijack()
 			if r.URL.Path == "/chunk" {
@@ -441,6 +437,22 @@ func TestFC017_BodiesWithoutEnd(t *testing.T) {
 	if res := runOne(t, obj{}, obj{"url": srv.URL + "/204"}, assertion("statusCode", "equals", "204")); res.Status != strategy.Healthy {
 		t.Errorf("(f) 204 with a body: %q", res.Message)
 	}
+}
+
+// gzipBomb is 64 KiB that unpack to 64 MiB.
+func gzipBomb(t *testing.T, zeros []byte) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	gz := gzip.NewWriter(&buf)
+	for range 1024 {
+		if _, err := gz.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gz.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
 }
 
 // 50 at once: memory may grow by 20 MiB each, we need far less.
