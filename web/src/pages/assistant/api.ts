@@ -1,0 +1,46 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, call, type Body, type Output } from "@/api/client";
+
+export type Integration = NonNullable<Output<"/rest/ai/listChatIntegrations", "get">["integrations"]>[number];
+export type Conversation = NonNullable<Output<"/rest/ai/listConversations", "get">["conversations"]>[number];
+export type PermissionMode = Conversation["permissionMode"];
+
+export function useIntegrations() {
+  return useQuery({ queryKey: ["ai", "listChatIntegrations"], queryFn: () => call(api.GET("/rest/ai/listChatIntegrations")) });
+}
+
+export function useConversations() {
+  return useQuery({ queryKey: ["ai", "listConversations"], queryFn: () => call(api.GET("/rest/ai/listConversations")) });
+}
+
+/**
+ * A conversation with its messages, loaded afresh each time it is opened and
+ * then left alone: the open transcript is newer than what is stored.
+ */
+export function useConversation(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ["ai", "getConversation", id],
+    queryFn: () => call(api.GET("/rest/ai/getConversation", { params: { query: { id } } })),
+    enabled,
+    gcTime: 0,
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+}
+
+export function useExamples() {
+  return useQuery({ queryKey: ["ai", "getExamples"], queryFn: () => call(api.GET("/rest/ai/getExamples")), staleTime: Infinity });
+}
+
+function useListMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
+  const client = useQueryClient();
+  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: ["ai", "listConversations"] }) });
+}
+
+export const useCreateConversation = () => useListMutation((body: Body<"/rest/ai/createConversation", "post">) => call(api.POST("/rest/ai/createConversation", { body })));
+export const useUpdateConversation = () => useListMutation((body: Body<"/rest/ai/updateConversation", "patch">) => call(api.PATCH("/rest/ai/updateConversation", { body })));
+export const useArchiveConversation = () => useListMutation((id: string) => call(api.POST("/rest/ai/archiveConversation", { body: { id } })));
+
+/** Runs an approved proposal. */
+export const applyTool = (token: string) => call(api.POST("/rest/ai/applyTool", { body: { token } }));

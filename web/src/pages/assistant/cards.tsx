@@ -1,0 +1,158 @@
+import { clsx } from "clsx";
+import { Check, CircleCheck, CircleX, Clock, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
+import { useId, useState } from "react";
+import { Button } from "@/ui/button";
+import { useNow } from "@/ui/clock";
+import { DiffView } from "@/ui/diff-view";
+import { Badge } from "@/ui/state";
+import { countdown, exactTime } from "@/ui/time";
+import type { AppliedCard, Block, ConfirmCard } from "./fold";
+import { actionTitle, toolLabel } from "./labels";
+import { PayloadView } from "./payload";
+
+/** What the reader decided in this session, before the stored card knows it. */
+export type Decision = { state: "applying" } | { state: "applied" } | { state: "declined" } | { state: "failed"; message: string };
+
+export function ToolLine({ block }: { block: Extract<Block, { kind: "tool" }> }) {
+  const [started] = useState(() => (block.status === "running" ? Date.now() : undefined));
+  const [took, setTook] = useState<number>();
+  if (block.status !== "running" && started !== undefined && took === undefined) setTook(Date.now() - started);
+  const label = toolLabel(block.toolName, block.status === "running");
+  const hasMore = block.input !== undefined || block.output !== undefined;
+  const line = (
+    <>
+      {block.status === "running" ? <LoaderCircle aria-hidden size={15} className="spin shrink-0" /> : null}
+      {block.status === "done" ? <Check aria-hidden size={15} className="shrink-0 text-healthy" /> : null}
+      {block.status === "error" ? <TriangleAlert aria-hidden size={15} className="shrink-0 text-degraded" /> : null}
+      <span title={block.toolName}>
+        {label}
+        {block.status === "running" ? "…" : ""}
+      </span>
+      {took !== undefined ? <span className="text-ink-3">{(took / 1000).toFixed(1)} s</span> : null}
+    </>
+  );
+  return (
+    <div className="text-sm text-ink-2">
+      {hasMore ? (
+        <details>
+          <summary className="inline-flex min-h-6 items-center gap-2 rounded-[6px] hover:text-ink">{line}</summary>
+          <div className="mt-1.5 mb-1 grid gap-2 border-l-2 border-line pl-3">
+            <Json label="Arguments" value={block.input} />
+            <Json label="Result" value={block.output} />
+          </div>
+        </details>
+      ) : (
+        <p className="inline-flex min-h-6 items-center gap-2">{line}</p>
+      )}
+      {block.errorText ? <p className="mt-0.5 pl-[23px] break-words text-unhealthy-ink">{block.errorText}</p> : null}
+    </div>
+  );
+}
+
+function Json({ label, value }: { label: string; value: unknown }) {
+  if (value === undefined) return null;
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return (
+    <div>
+      <p className="text-xs text-ink-3">{label}</p>
+      {/* Long content scrolls, so the keyboard needs a way in. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre tabIndex={0} role="region" aria-label={label} className="max-h-56 overflow-auto rounded-[8px] bg-raised p-2.5 font-mono text-xs break-words whitespace-pre-wrap">
+        {text}
+      </pre>
+    </div>
+  );
+}
+
+export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; onApply: () => void; onDecline: () => void }) {
+  const now = useNow();
+  const id = useId();
+  const destructive = card.effect === "destructive";
+  const expires = new Date(card.expiresAt);
+  const settled = decision?.state === "applied" || decision?.state === "declined" ? decision.state : card.status;
+  const waiting = settled === "awaiting_operator" || settled === "proposed";
+  const expired = settled === "expired" || (waiting && decision?.state !== "applying" && expires <= now);
+  const open = waiting && !expired && card.token !== undefined;
+  const busy = decision?.state === "applying";
+  const declined = settled === "declined" || settled === "rejected";
+  const error = decision?.state === "failed" ? decision.message : settled === "failed" ? (card.error ?? "The change failed; nothing further was done.") : undefined;
+  return (
+    <section
+      aria-labelledby={`${id}-title`}
+      className={clsx("card overflow-hidden", destructive && open ? "border-unhealthy! border-l-4!" : "", !open && !error && "bg-surface/70")}
+    >
+      <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line px-4 py-2.5">
+        {destructive ? <ShieldAlert aria-hidden size={17} className="text-unhealthy" /> : <ShieldQuestion aria-hidden size={17} className="text-accent-ink" />}
+        <h3 id={`${id}-title`} className="font-semibold" title={card.toolName}>
+          {actionTitle(card.toolName)}
+        </h3>
+        {destructive ? <Badge tone="danger">cannot be undone</Badge> : null}
+        <span className="ml-auto text-sm text-ink-2">
+          {open ? "needs your approval" : null}
+          {settled === "applied" ? <Badge tone="good">Applied</Badge> : null}
+          {declined ? <Badge>Declined</Badge> : null}
+          {expired ? <Badge>Expired</Badge> : null}
+          {settled === "failed" ? <Badge tone="danger">Failed</Badge> : null}
+        </span>
+      </header>
+      <div className="px-4 py-3">
+        <p className="mb-2 font-medium break-words">{card.summary}</p>
+        {card.diff ? <DiffView changes={card.diff} title={card.summary} /> : <PayloadView payload={card.payload} />}
+        {error ? (
+          <p role="alert" className="mt-3 rounded-[8px] bg-unhealthy-soft px-3 py-2 break-words text-unhealthy-ink">
+            {error}
+          </p>
+        ) : null}
+      </div>
+      {open ? (
+        <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-4 py-2.5">
+          <span className="mr-auto inline-flex items-center gap-1.5 text-sm text-ink-3" title={exactTime(expires)}>
+            <Clock aria-hidden size={14} />
+            expires in {countdown(expires, now)}
+          </span>
+          {/* The safe answer comes first, so that the keyboard meets it first. */}
+          <Button look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline} data-safe={destructive || undefined}>
+            Decline
+          </Button>
+          <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
+            {destructive ? actionTitle(card.toolName) : "Apply change"}
+          </Button>
+        </footer>
+      ) : null}
+      {expired ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-2">This proposal is too old to apply; nothing was changed. Ask again to get a new one.</p> : null}
+      {declined ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-2">You declined; nothing was changed.</p> : null}
+    </section>
+  );
+}
+
+export function AppliedCardView({ card }: { card: AppliedCard }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={`${id}-title`} className="card overflow-hidden">
+      <header className="flex flex-wrap items-center gap-2.5 px-4 py-2.5">
+        <CircleCheck aria-hidden size={17} className="text-healthy" />
+        <h3 id={`${id}-title`} className="font-semibold" title={card.toolName}>
+          {actionTitle(card.toolName)}
+        </h3>
+        <Badge tone="good" className="ml-auto">
+          Applied
+        </Badge>
+      </header>
+      <div className="border-t border-line px-4 py-3">
+        <p className="mb-2 font-medium break-words">{card.summary}</p>
+        {card.diff ? <DiffView changes={card.diff} title={card.summary} /> : <PayloadView payload={card.result} />}
+      </div>
+    </section>
+  );
+}
+
+export function DecisionLine({ block }: { block: Extract<Block, { kind: "decision" }> }) {
+  const applied = block.decision === "apply";
+  return (
+    <p className="flex items-center justify-end gap-1.5 text-sm text-ink-2">
+      {applied ? <Check aria-hidden size={15} className="text-healthy" /> : <CircleX aria-hidden size={15} className="text-ink-3" />}
+      {applied ? "You applied: " : "You declined: "}
+      {block.summary}
+    </p>
+  );
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { blocksOf, isWaiting, readConfirm, readDiff } from "./fold";
+
+const confirm = {
+  __confirm: true,
+  status: "awaiting_operator",
+  toolName: "catalog.createSystem",
+  effect: "mutate",
+  summary: "Create system Payments",
+  token: "propose:1.abc",
+  payload: { name: "Payments" },
+  expiresAt: "2026-01-01T00:10:00Z",
+  toolCallId: "row-1",
+};
+const tool = (state: string, extra: object = {}) => ({ type: "dynamic-tool", toolName: "system.issues", toolCallId: "c1", state, ...extra });
+
+test("parts keep their order, neighbouring texts join", () => {
+  const blocks = blocksOf({
+    id: "m",
+    parts: [{ type: "step-start" }, { type: "text", text: "Look" }, { type: "text", text: "ing." }, tool("output-available", { output: { systems: [] } }), { type: "step-start" }, { type: "text", text: "Done." }],
+  });
+  expect(blocks.map((block) => block.kind)).toEqual(["text", "tool", "text"]);
+  expect(blocks[0]).toMatchObject({ text: "Looking." });
+});
+
+test("a tool line follows its state", () => {
+  const status = (state: string) => {
+    const [block] = blocksOf({ id: "m", parts: [tool(state, { errorText: "no" })] });
+    return block?.kind === "tool" ? block.status : undefined;
+  };
+  expect(status("input-streaming")).toBe("running");
+  expect(status("input-available")).toBe("running");
+  expect(status("output-available")).toBe("done");
+  expect(status("output-error")).toBe("error");
+});
+
+test("a card replaces its tool line", () => {
+  const [block] = blocksOf({ id: "m", parts: [tool("output-available", { output: confirm })] });
+  expect(block).toMatchObject({ kind: "confirm", key: "c1", card: { toolCallId: "row-1", token: "propose:1.abc" } });
+});
+
+test("a malformed candidate is not a card", () => {
+  expect(readConfirm({ ...confirm, token: undefined }, "c")).toBeUndefined();
+  expect(readConfirm({ ...confirm, effect: "read" }, "c")).toBeUndefined();
+  expect(readConfirm({ ...confirm, __confirm: "true" }, "c")).toBeUndefined();
+  expect(readConfirm([confirm], "c")).toBeUndefined();
+});
+
+test("a decided card needs no token and never offers one", () => {
+  expect(readConfirm({ ...confirm, status: "applied" }, "c")).toMatchObject({ status: "applied", token: undefined });
+  expect(readConfirm({ ...confirm, status: "expired", token: undefined }, "c")).toMatchObject({ status: "expired" });
+});
+
+test("a diff drops entries without a path and tells absent from null", () => {
+  expect(readDiff([{ path: "a", after: 1 }, { before: 2 }, { path: "b", before: null }])).toEqual([
+    { path: "a", after: 1 },
+    { path: "b", before: null },
+  ]);
+  expect(readDiff([])).toBeUndefined();
+  expect(readDiff("x")).toBeUndefined();
+});
+
+test("the waiting line shows before the first part and after finished steps only", () => {
+  const last = (parts: unknown[]) => blocksOf({ id: "m", parts }).at(-1);
+  expect(isWaiting(false, undefined)).toBe(false);
+  expect(isWaiting(true, undefined)).toBe(true);
+  expect(isWaiting(true, last([{ type: "text", text: "x" }]))).toBe(false);
+  expect(isWaiting(true, last([tool("input-available")]))).toBe(false);
+  expect(isWaiting(true, last([tool("output-available", { output: 1 })]))).toBe(true);
+});
+
+test("odd parts never throw", () => {
+  expect(blocksOf({ id: "m", parts: [null, 1, {}, { type: "unknown" }, { type: "text" }, { type: "dynamic-tool" }] }).map((block) => block.kind)).toEqual(["tool"]);
+});

@@ -1,0 +1,91 @@
+import { sentence } from "@/pages/healthcheck/assertion";
+import { humanize } from "@/ui/schema";
+import { formatDuration } from "@/ui/time";
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+function scalar(name: string, value: string | number | boolean): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") {
+    if (/Seconds$/.test(name)) return formatDuration(value * 1000);
+    if (/Ms$/.test(name) || name === "timeout") return formatDuration(value);
+  }
+  return String(value);
+}
+
+/** What would be created, as labelled values; the raw form on demand. */
+export function PayloadView({ payload }: { payload: unknown }) {
+  if (isEmpty(payload)) return null;
+  return (
+    <div>
+      {isRecord(payload) ? <Fields fields={payload} depth={0} /> : null}
+      <details className="mt-2" open={!isRecord(payload)}>
+        <summary className="text-sm text-ink-3">Raw data</summary>
+        {/* Long content scrolls, so the keyboard needs a way in. */}
+        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+        <pre tabIndex={0} role="region" aria-label="Raw data" className="mt-1.5 max-h-60 overflow-auto rounded-[8px] bg-raised p-3 font-mono text-xs">
+          {JSON.stringify(payload, null, 2)}
+        </pre>
+      </details>
+    </div>
+  );
+}
+
+function Fields({ fields, depth }: { fields: Record<string, unknown>; depth: number }) {
+  const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value));
+  return (
+    <dl className="grid gap-y-1">
+      {rows.map(([name, value]) => {
+        const nested = isRecord(value) || (Array.isArray(value) && value.some(isRecord) && name !== "assertions");
+        return (
+          <div key={name} className={nested ? "" : "grid grid-cols-[minmax(96px,140px)_1fr] gap-x-3"}>
+            <dt className="text-ink-3">{humanize(name)}</dt>
+            <dd className="min-w-0 break-words">
+              <Value name={name} value={value} depth={depth} />
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Value({ name, value, depth }: { name: string; value: unknown; depth: number }) {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return scalar(name, value);
+  if (depth > 4) return <code className="font-mono text-xs">{JSON.stringify(value)}</code>;
+  if (Array.isArray(value)) {
+    if (name === "assertions") {
+      return (
+        <ul>
+          {value.map((each, i) => (
+            <li key={i}>{isRecord(each) && typeof each.field === "string" && typeof each.operator === "string" ? sentence({ field: each.field, operator: each.operator, value: each.value, jsonPath: typeof each.jsonPath === "string" ? each.jsonPath : undefined }, humanize(each.field)) : JSON.stringify(each)}</li>
+          ))}
+        </ul>
+      );
+    }
+    if (!value.some(isRecord)) return value.map(String).join(", ");
+    return (
+      <ul className="mt-1 grid gap-2">
+        {value.map((each, i) => (
+          <li key={i} className="border-l-2 border-line pl-3">
+            {isRecord(each) ? <Fields fields={each} depth={depth + 1} /> : JSON.stringify(each)}
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (isRecord(value)) {
+    return (
+      <div className="mt-1 border-l-2 border-line pl-3">
+        <Fields fields={value} depth={depth + 1} />
+      </div>
+    );
+  }
+  return JSON.stringify(value);
+}

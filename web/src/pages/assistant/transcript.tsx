@@ -1,0 +1,134 @@
+import { ArrowDown, LoaderCircle } from "lucide-react";
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { Button } from "@/ui/button";
+import { AppliedCardView, ConfirmCardView, DecisionLine, ToolLine, type Decision } from "./cards";
+import { blocksOf, isWaiting, type ConfirmCard } from "./fold";
+import { Markdown } from "./markdown";
+
+type MessageLike = { id: string; role: string; parts: readonly unknown[] };
+
+/** The messages in order. Scrolls along only while the reader is at the end. */
+export function Transcript({
+  messages,
+  streaming,
+  decisions,
+  onApply,
+  onDecline,
+  children,
+}: {
+  messages: readonly MessageLike[];
+  streaming: boolean;
+  decisions: Record<string, Decision>;
+  onApply: (card: ConfirmCard) => void;
+  onDecline: (card: ConfirmCard) => void;
+  children?: ReactNode;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const [away, setAway] = useState(false);
+
+  const toEnd = () => {
+    const element = box.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  };
+  useLayoutEffect(() => {
+    if (atEnd.current) toEnd();
+  }, [messages]);
+  // Cards and Markdown settle their height after the messages changed.
+  useEffect(() => {
+    if (!content.current) return;
+    const observer = new ResizeObserver(() => {
+      if (atEnd.current) toEnd();
+    });
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
+
+  const last = messages.at(-1);
+  const lastBlock = last?.role === "assistant" ? blocksOf(last).at(-1) : undefined;
+  const steps = last?.role === "assistant" ? last.parts.filter((part) => (part as { type?: unknown }).type === "step-start").length : 0;
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={box}
+        className="h-full overflow-y-auto"
+        // The list scrolls on its own, so the keyboard needs a way in.
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        role="region"
+        aria-label="Conversation"
+        onScroll={(event) => {
+          const element = event.currentTarget;
+          atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 48;
+          setAway(!atEnd.current);
+        }}
+      >
+        <div ref={content} className="mx-auto grid w-full max-w-[820px] grid-cols-[minmax(0,1fr)] gap-4 px-3 py-5 md:px-6">
+          {messages.map((message) => (
+            <Message key={message.id} message={message} decisions={decisions} onApply={onApply} onDecline={onDecline} />
+          ))}
+          {isWaiting(streaming, lastBlock) ? (
+            <p className="late flex items-center gap-2 text-sm text-ink-3">
+              <LoaderCircle aria-hidden size={15} className="spin" />
+              {steps > 1 ? `Working, step ${steps}` : "Thinking"}
+            </p>
+          ) : null}
+          {children}
+        </div>
+      </div>
+      {away && messages.length > 0 ? (
+        <div className="pointer-events-none absolute inset-x-0 bottom-2 flex justify-center">
+          <Button size="sm" className="pointer-events-auto shadow-[var(--shadow-overlay)]" icon={<ArrowDown aria-hidden size={14} />} onClick={toEnd}>
+            Newest message
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function Message({ message, decisions, onApply, onDecline }: { message: MessageLike; decisions: Record<string, Decision>; onApply: (card: ConfirmCard) => void; onDecline: (card: ConfirmCard) => void }) {
+  const blocks = blocksOf(message);
+  if (message.role === "user") {
+    return (
+      <div className="flex flex-col items-end">
+        {blocks.map((block) =>
+          block.kind === "decision" ? (
+            <DecisionLine key={block.key} block={block} />
+          ) : block.kind === "text" ? (
+            <div key={block.key} className="max-w-[85%] rounded-[10px] bg-accent-soft px-3.5 py-2 break-words whitespace-pre-wrap text-ink">
+              <span className="sr-only">You: </span>
+              {block.text}
+            </div>
+          ) : null,
+        )}
+      </div>
+    );
+  }
+  return (
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2.5">
+      <span className="sr-only">Assistant:</span>
+      {blocks.map((block) => {
+        switch (block.kind) {
+          case "text":
+            return <Markdown key={block.key} text={block.text} />;
+          case "tool":
+            return <ToolLine key={block.key} block={block} />;
+          case "confirm":
+            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} onApply={() => onApply(block.card)} onDecline={() => onDecline(block.card)} />;
+          case "applied":
+            return <AppliedCardView key={block.key} card={block.card} />;
+          case "notice":
+            return (
+              <p key={block.key} className="rounded-[8px] bg-degraded-soft px-3 py-2 text-degraded-ink">
+                {block.text}
+              </p>
+            );
+          case "decision":
+            return <DecisionLine key={block.key} block={block} />;
+        }
+      })}
+    </div>
+  );
+}
