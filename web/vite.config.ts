@@ -22,6 +22,6 @@ export default defineConfig({
   },
   test: {
     include: ["src/**/*.test.{ts,tsx}"],
-    environment: "jsdom",
+    environment: "node",
   },
 });

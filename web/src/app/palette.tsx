@@ -96,13 +96,13 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
         />
         <kbd className="rounded border border-line px-1.5 py-0.5 text-xs text-ink-3">Esc</kbd>
       </div>
-      <ul id={listId} role="listbox" aria-label="Results" className="overflow-y-auto p-1.5">
+      <div id={listId} role="listbox" aria-label="Results" className="overflow-y-auto p-1.5">
         {shown.map((command, i) => {
           const Icon = command.icon;
           return (
             // The input keeps the focus and drives the list; the pointer is a second way.
             // eslint-disable-next-line jsx-a11y/click-events-have-key-events
-            <li
+            <div
               key={command.id}
               id={`${listId}-${i}`}
               role="option"
@@ -116,10 +116,10 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
               <span className="min-w-0 flex-1 truncate">{command.label}</span>
               <span className="text-sm text-ink-3">{command.hint}</span>
               {i === index ? <CornerDownLeft aria-hidden size={14} className="text-ink-3" /> : null}
-            </li>
+            </div>
           );
         })}
-      </ul>
+      </div>
       {shown.length === 0 ? (
         <p role="status" className="px-4 pb-5 text-center text-ink-2">
           Nothing found for “{query}”.

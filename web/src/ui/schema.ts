@@ -62,7 +62,8 @@ export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   for (let depth = 0; depth < 10 && current.$ref?.startsWith("#/$defs/"); depth++) {
     const target = root.$defs?.[current.$ref.slice("#/$defs/".length)];
     if (!target) return {};
-    const { $ref: _, ...beside } = current;
+    const beside = { ...current };
+    delete beside.$ref;
     current = { ...target, ...beside };
   }
   return current;

@@ -68,8 +68,9 @@ export function AssertionBuilder({
                       {...control}
                       value={assertion.operator}
                       onChange={(event) => {
-                        const { value: _, ...rest } = assertion;
-                        set(i, needsValue(event.target.value) ? { ...assertion, operator: event.target.value } : { ...rest, operator: event.target.value });
+                        const next = { ...assertion, operator: event.target.value };
+                        if (!needsValue(next.operator)) delete next.value;
+                        set(i, next);
                       }}
                     >
                       {(field?.operators ?? [assertion.operator]).map((operator) => (
