@@ -18,7 +18,10 @@
 //     (grant.go).
 //   - A rule an administrator took from "users" or "anonymous" never comes back
 //     by itself; rules nobody declares any more vanish (rules.go).
-//   - Guessing passwords is bounded in the database, for all replicas together
+//   - Guessing passwords is bounded in the database, for all replicas together,
+//     always: 10 wrong passwords per account and client address and 50 per
+//     address in 15 minutes, 20 registrations per address in an hour, 10 wrong
+//     current passwords per person in 15 minutes. An IPv6 /64 is one address
 //     (throttle.go).
 //
 // A session lives seven days from its last use and thirty days at most:

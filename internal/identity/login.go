@@ -16,8 +16,8 @@ var (
 
 // NeedsOnboarding says that nobody has an account yet.
 func (s *Service) NeedsOnboarding(ctx context.Context) (bool, error) {
-	any, err := s.store.anyUser(ctx, s.db.Read)
-	return !any && err == nil, err
+	exists, err := s.store.anyUser(ctx, s.db.Read)
+	return !exists && err == nil, err
 }
 
 // Onboard creates the first account, an administrator, and signs it in. Of many
@@ -37,7 +37,7 @@ func (s *Service) Onboard(ctx context.Context, a NewAccount, from Client) (Signe
 		if err := s.lockAccounts(ctx, tx); err != nil {
 			return err
 		}
-		if any, err := s.store.anyUser(ctx, tx); err != nil || any {
+		if exists, err := s.store.anyUser(ctx, tx); err != nil || exists {
 			return orElse(err, errOnboarded)
 		}
 		if err := s.store.insertUser(ctx, tx, u, hash); err != nil {
@@ -143,11 +143,11 @@ func (s *Service) Login(ctx context.Context, email string, password secret.Strin
 		}
 		// The password may have been changed since it was read; that change has
 		// ended all sessions, so an old password must not open a new one.
-		now, err := s.store.credentialBy(ctx, tx, "id", cred.UserID)
+		current, err := s.store.credentialBy(ctx, tx, "id", cred.UserID)
 		if err != nil {
 			return err
 		}
-		if now.PasswordHash != cred.PasswordHash {
+		if current.PasswordHash != cred.PasswordHash {
 			return errWrongLogin
 		}
 		if outdated {

@@ -87,11 +87,11 @@ func (store) user(ctx context.Context, idb bun.IDB, id string) (User, error) {
 }
 
 func (store) anyUser(ctx context.Context, idb bun.IDB) (bool, error) {
-	var any bool
-	if err := idb.NewRaw("SELECT EXISTS (SELECT 1 FROM users)").Scan(ctx, &any); err != nil {
+	var exists bool
+	if err := idb.NewRaw("SELECT EXISTS (SELECT 1 FROM users)").Scan(ctx, &exists); err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
-	return any, nil
+	return exists, nil
 }
 
 // insertUser writes a user with its password and roles.
@@ -247,7 +247,7 @@ type sessionCaller struct {
 	Roles, Rules     string
 }
 
-// caller reads everything an authenticated request needs. The rules of "admin"
+// sessionCaller reads everything an authenticated request needs. The rules of "admin"
 // are left out: whoever has that role has the wildcard.
 func (store) sessionCaller(ctx context.Context, idb bun.IDB, tokenHash string) (sessionCaller, error) {
 	var c sessionCaller
