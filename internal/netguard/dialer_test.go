@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,10 +35,47 @@ func listen(t *testing.T) (port string) {
 	return port
 }
 
+// hole opens a port whose queue is full, so that the kernel drops what else
+// comes, as a dead route does.
+func hole(t *testing.T, ip string, at int) (port string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: netip.MustParseAddr(ip).As4(), Port: at}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 10 {
+		conn, err := net.DialTimeout("tcp", net.JoinHostPort(ip, port), 200*time.Millisecond)
+		if err != nil {
+			return port
+		}
+		t.Cleanup(func() { conn.Close() })
+	}
+	t.Fatal("the queue does not fill up")
+	return ""
+}
+
 func TestFC018_DeadAddressesFallBack(t *testing.T) {
 	t.Parallel()
 	port := listen(t)
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hole(t, "127.0.0.7", number)
 	for name, addrs := range map[string][]string{
+		"first A dropped":       {"127.0.0.7", "127.0.0.1"},
 		"dead IPv6 first":       {"2001:db8::1", "127.0.0.1"},
 		"first A refused":       {"127.0.0.9", "127.0.0.1"},
 		"first A without route": {"192.0.2.1", "127.0.0.1"},
@@ -73,6 +112,29 @@ func TestRaceStopsWithItsContext(t *testing.T) {
 	if conn, err := d.DialContext(ctx, "tcp", "host.example:1"); err == nil {
 		conn.Close()
 		t.Error("dialled with a context that had ended")
+	}
+}
+
+// A server that accepts and says nothing: neither the dial nor the TLS
+// handshake may outlive the request. goleak in TestMain sees what stays.
+func TestNothingOutlivesItsRequest(t *testing.T) {
+	t.Parallel()
+	silent, dead := listen(t), hole(t, "127.0.0.1", 0)
+	for _, url := range []string{
+		"https://127.0.0.1:" + silent, "http://127.0.0.1:" + silent, "https://127.0.0.1:" + dead, "http://127.0.0.1:" + dead,
+	} {
+		tr := netguard.NewTransport(netguard.HealthCheck, netguard.Options{FreshConnections: true})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := tr.RoundTrip(req)
+		cancel()
+		if err == nil {
+			res.Body.Close()
+			t.Errorf("%s answered", url)
+		}
 	}
 }
 

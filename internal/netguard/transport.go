@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -48,9 +49,9 @@ type Transport struct {
 // NewTransport gives a transport under a policy. Close its idle connections
 // when it is dropped, unless it opens fresh ones anyway.
 func NewTransport(p Policy, o Options) *Transport {
-	d := &Dialer{Policy: p, Resolver: o.Resolver}
+	d := requestDialer{Dialer{Policy: p, Resolver: o.Resolver}, o.FreshConnections}
 	t := &http.Transport{
-		DialContext:            d.DialContext,
+		DialContext:            d.dial,
 		ForceAttemptHTTP2:      true,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 		TLSHandshakeTimeout:    30 * time.Second,
@@ -81,11 +82,47 @@ func NewClient(p Policy, timeout time.Duration) *http.Client {
 // CloseIdleConnections closes kept connections that are not in use.
 func (t *Transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
+// requestKey holds, in the context of a dial, the context of its request.
+// net/http dials with a context that outlives the request, so that a later one
+// may use the connection; without this a dead address would occupy a socket
+// and a goroutine for two minutes after each timeout.
+type requestKey struct{}
+
+type requestDialer struct {
+	Dialer
+	fresh bool
+}
+
+func (d *requestDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	request, ok := ctx.Value(requestKey{}).(context.Context)
+	if !ok {
+		return d.DialContext(ctx, network, address)
+	}
+	conn, err := d.DialContext(request, network, address)
+	if err != nil || !d.fresh {
+		return conn, err
+	}
+	// Nobody else will use it: end a TLS handshake with the request, too.
+	return &requestConn{conn, context.AfterFunc(request, func() { conn.Close() })}, nil
+}
+
+// requestConn is a connection that ends with its request.
+type requestConn struct {
+	net.Conn
+	stop func() bool
+}
+
+func (c *requestConn) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
 // RoundTrip sends one request.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "https" && t.base.Proxy == nil {
 		// HTTP/1 retries only a reused connection that died, once.
-		return t.base.RoundTrip(req)
+		ctx := req.Context()
+		return t.base.RoundTrip(req.WithContext(context.WithValue(ctx, requestKey{}, ctx)))
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	attempts := 0
@@ -97,7 +134,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		},
 	})
-	res, err := t.base.RoundTrip(req.WithContext(ctx))
+	res, err := t.base.RoundTrip(req.WithContext(context.WithValue(ctx, requestKey{}, ctx)))
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrAttempts) {
 			err = fmt.Errorf("%w: %w", ErrAttempts, err)

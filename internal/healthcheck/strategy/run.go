@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -201,10 +202,9 @@ func (pc *planCollector) result(c collected, scrub *scrubber) (CollectorResult, 
 		stored["_assertions"] = outcomes
 	}
 	for name, v := range c.measurement.Fields {
-		stored[name] = scrub.value(v)
-	}
-	for _, name := range pc.entry.ephemeral {
-		delete(stored, name)
+		if !slices.Contains(pc.entry.ephemeral, name) {
+			stored[name] = scrub.value(v)
+		}
 	}
 	stored["_collectorId"] = pc.entry.kind.ID
 	return stored, failure

@@ -157,7 +157,10 @@ const mask = "****"
 
 // scrubber makes text safe to store and show: no secret of this check in any of
 // its usual forms, valid UTF-8, no NUL.
-type scrubber struct{ replacer *strings.Replacer }
+type scrubber struct {
+	forms    []string
+	replacer *strings.Replacer
+}
 
 func newScrubber(secrets []string) *scrubber {
 	forms := map[string]bool{}
@@ -186,7 +189,7 @@ func newScrubber(secrets []string) *scrubber {
 	for _, form := range list {
 		pairs = append(pairs, form, mask)
 	}
-	return &scrubber{strings.NewReplacer(pairs...)}
+	return &scrubber{list, strings.NewReplacer(pairs...)}
 }
 
 // text cleans before it masks, so that a stray byte cannot hide a secret.
@@ -195,8 +198,11 @@ func (s *scrubber) text(t string) string {
 	if strings.IndexByte(t, 0) >= 0 {
 		t = strings.ReplaceAll(t, "\x00", "")
 	}
-	if s.replacer != nil {
-		t = s.replacer.Replace(t)
+	for _, form := range s.forms {
+		// Finding nothing, the usual case, is much cheaper than replacing it.
+		if strings.Contains(t, form) {
+			return s.replacer.Replace(t)
+		}
 	}
 	return t
 }
