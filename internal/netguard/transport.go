@@ -103,13 +103,32 @@ func (d *requestDialer) dial(ctx context.Context, network, address string) (net.
 		return conn, err
 	}
 	// Nobody else will use it: end a TLS handshake with the request, too.
-	return &requestConn{conn, context.AfterFunc(request, func() { conn.Close() })}, nil
+	return &requestConn{conn, request, context.AfterFunc(request, func() { conn.Close() })}, nil
 }
 
-// requestConn is a connection that ends with its request.
+// requestConn is a connection that ends with its request. Its errors then say
+// why the request ended, not that the connection was closed.
 type requestConn struct {
 	net.Conn
-	stop func() bool
+	request context.Context
+	stop    func() bool
+}
+
+func (c *requestConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	return n, c.explain(err)
+}
+
+func (c *requestConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	return n, c.explain(err)
+}
+
+func (c *requestConn) explain(err error) error {
+	if errors.Is(err, net.ErrClosed) && c.request.Err() != nil {
+		return c.request.Err()
+	}
+	return err
 }
 
 func (c *requestConn) Close() error {
