@@ -194,6 +194,12 @@ func TestLoginThrottleWindowEndsAndAddressLimit(t *testing.T) {
 				t.Fatalf("attempt %d: %v", i+1, err)
 			}
 		}
+		// A client that goes on and on about one account holds up nobody else
+		// behind the same address.
+		for range 60 {
+			wantKind(t, fail("ada@example.com", "192.0.2.9"), problem.KindTooMany, "")
+		}
+		wantKind(t, fail("bob@example.com", "192.0.2.9"), problem.KindUnauthenticated, "")
 		f.clock.add(15 * time.Minute)
 		wantKind(t, fail("ada@example.com", "192.0.2.9"), problem.KindUnauthenticated, "")
 
