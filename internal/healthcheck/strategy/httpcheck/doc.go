@@ -19,5 +19,5 @@
 //     an answer of the proxy itself, such as 407 or 502, is an answer;
 //   - an error names the host and the cause, never the path, query or credentials.
 //
-// Read httpcheck.go for config and results, then request.go for one run.
+// Read httpcheck.go for config and results, then request.go and exchange.go for one run.
 package httpcheck
