@@ -206,4 +206,3 @@ func (request) Collect(ctx context.Context, c strategy.Connection, cfg any) (str
 	r := &exchange{conf: conf, conn: conn, timeout: timeout, method: conf.Method, start: time.Now()}
 	return r.run(ctx, target)
 }
-
