@@ -28,4 +28,4 @@ export type Output<P extends keyof paths, M extends string> =
 
 /** Input type of an operation with a JSON body, by path and method. */
 export type Body<P extends keyof paths, M extends string> =
-  Operation<P, M> extends { requestBody: { content: { "application/json": infer T } } } ? T : never;
+  Operation<P, M> extends { requestBody?: { content: { "application/json": infer T } } } ? T : never;

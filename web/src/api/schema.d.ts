@@ -11,7 +11,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getCurrentUserProfile"];
+        /** Get your own profile */
+        get: operations["auth_getCurrentUserProfile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -33,7 +34,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["auth.updateCurrentUser"];
+        /** Change your own name or email address */
+        patch: operations["auth_updateCurrentUser"];
         trace?: never;
     };
     "/rest/auth/changePassword": {
@@ -45,7 +47,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.changePassword"];
+        /**
+         * Change your own password
+         * @description Signs out all your other sessions.
+         */
+        post: operations["auth_changePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -59,7 +65,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getSessions"];
+        /** List your own sessions */
+        get: operations["auth_getSessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -78,7 +85,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["auth.deleteSession"];
+        /** Sign out one of your own sessions */
+        delete: operations["auth_deleteSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -91,7 +99,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getUsers"];
+        /** List all users */
+        get: operations["auth_getUsers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -109,7 +118,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.createCredentialUser"];
+        /**
+         * Create a user who signs in with a password
+         * @description Works whether or not registration is open. Without roleIds the user gets the role users.
+         */
+        post: operations["auth_createCredentialUser"];
         delete?: never;
         options?: never;
         head?: never;
@@ -129,7 +142,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["auth.updateUserRoles"];
+        /**
+         * Set the roles of another user
+         * @description You can only give roles whose access you have yourself. The only administrator cannot lose the role.
+         */
+        patch: operations["auth_updateUserRoles"];
         trace?: never;
     };
     "/rest/auth/deleteUser": {
@@ -142,7 +159,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["auth.deleteUser"];
+        /**
+         * Delete a user
+         * @description Users with the role admin cannot be deleted.
+         */
+        delete: operations["auth_deleteUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -155,7 +176,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getRoles"];
+        /** List all roles */
+        get: operations["auth_getRoles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -171,7 +193,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getAccessRules"];
+        /** List all access rules */
+        get: operations["auth_getAccessRules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -189,7 +212,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.createRole"];
+        /**
+         * Create a role
+         * @description Unknown access rules are dropped. You can only grant access that you have yourself.
+         */
+        post: operations["auth_createRole"];
         delete?: never;
         options?: never;
         head?: never;
@@ -209,7 +236,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["auth.updateRole"];
+        /**
+         * Change a role
+         * @description Unknown access rules are dropped. The access rules of the role admin and of your own roles stay as they are.
+         */
+        patch: operations["auth_updateRole"];
         trace?: never;
     };
     "/rest/auth/deleteRole": {
@@ -222,7 +253,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["auth.deleteRole"];
+        /** Delete a role */
+        delete: operations["auth_deleteRole"];
         options?: never;
         head?: never;
         patch?: never;
@@ -235,7 +267,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getApplications"];
+        /** List all applications */
+        get: operations["auth_getApplications"];
         put?: never;
         post?: never;
         delete?: never;
@@ -253,7 +286,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.createApplication"];
+        /**
+         * Create an application
+         * @description The answer holds the application's key; it cannot be read again. Without roleIds the application gets the role applications.
+         */
+        post: operations["auth_createApplication"];
         delete?: never;
         options?: never;
         head?: never;
@@ -273,7 +310,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["auth.updateApplication"];
+        /** Change an application */
+        patch: operations["auth_updateApplication"];
         trace?: never;
     };
     "/rest/auth/regenerateApplicationSecret": {
@@ -285,7 +323,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.regenerateApplicationSecret"];
+        /**
+         * Give an application a new key
+         * @description The old key is refused at once. You must have all access that the application has.
+         */
+        post: operations["auth_regenerateApplicationSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -302,7 +344,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["auth.deleteApplication"];
+        /** Delete an application and its key */
+        delete: operations["auth_deleteApplication"];
         options?: never;
         head?: never;
         patch?: never;
@@ -315,7 +358,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["auth.getRegistrationStatus"];
+        /** Get whether people may register themselves */
+        get: operations["auth_getRegistrationStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -333,7 +377,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["auth.setRegistrationStatus"];
+        /** Open or close registration */
+        post: operations["auth_setRegistrationStatus"];
         delete?: never;
         options?: never;
         head?: never;
@@ -347,7 +392,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["catalog.getEntities"];
+        /** List all systems and groups */
+        get: operations["catalog_getEntities"];
         put?: never;
         post?: never;
         delete?: never;
@@ -363,7 +409,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["catalog.getSystems"];
+        /** List systems by name */
+        get: operations["catalog_getSystems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -379,7 +426,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["catalog.getSystem"];
+        /** Get one system */
+        get: operations["catalog_getSystem"];
         put?: never;
         post?: never;
         delete?: never;
@@ -395,7 +443,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["catalog.getGroups"];
+        /** List groups by name */
+        get: operations["catalog_getGroups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -411,7 +460,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["catalog.getSystemGroups"];
+        /** List the groups a system is in */
+        get: operations["catalog_getSystemGroups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -429,7 +479,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["catalog.createSystem"];
+        /** Create a system */
+        post: operations["catalog_createSystem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -449,7 +500,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["catalog.updateSystem"];
+        /** Change a system */
+        patch: operations["catalog_updateSystem"];
         trace?: never;
     };
     "/rest/catalog/deleteSystem": {
@@ -462,7 +514,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["catalog.deleteSystem"];
+        /** Delete a system with its links, memberships and check assignments */
+        delete: operations["catalog_deleteSystem"];
         options?: never;
         head?: never;
         patch?: never;
@@ -477,7 +530,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["catalog.addSystemLink"];
+        /** Add a link to a system */
+        post: operations["catalog_addSystemLink"];
         delete?: never;
         options?: never;
         head?: never;
@@ -494,7 +548,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["catalog.removeSystemLink"];
+        /** Remove a link from a system */
+        delete: operations["catalog_removeSystemLink"];
         options?: never;
         head?: never;
         patch?: never;
@@ -509,7 +564,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["catalog.createGroup"];
+        /** Create a group */
+        post: operations["catalog_createGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -529,7 +585,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["catalog.updateGroup"];
+        /** Change a group */
+        patch: operations["catalog_updateGroup"];
         trace?: never;
     };
     "/rest/catalog/deleteGroup": {
@@ -542,7 +599,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["catalog.deleteGroup"];
+        /** Delete a group; its systems stay */
+        delete: operations["catalog_deleteGroup"];
         options?: never;
         head?: never;
         patch?: never;
@@ -557,7 +615,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["catalog.addSystemToGroup"];
+        /** Put a system into a group; twice is the same as once */
+        post: operations["catalog_addSystemToGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -574,55 +633,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["catalog.removeSystemFromGroup"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/getSystemContacts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["catalog.getSystemContacts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/addSystemContact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["catalog.addSystemContact"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/removeSystemContact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete: operations["catalog.removeSystemContact"];
+        /** Take a system out of a group */
+        delete: operations["catalog_removeSystemFromGroup"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1296,6 +1308,316 @@ export interface components {
                 message: string;
             }[];
         };
+        CatalogAddLinkInput: {
+            label: string;
+            /** Format: uuid */
+            systemId: string;
+            /** @description http or https address */
+            url: string;
+        };
+        CatalogCreateInput: {
+            /** @description What it is and whom to ask, in a sentence or two */
+            description?: string;
+            /** @description Custom data for check templates, not tags. Leave it out unless the operator named keys. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Name that people know it by */
+            name: string;
+        };
+        CatalogEntitiesOutput: {
+            groups: components["schemas"]["CatalogGroupView"][];
+            systems: components["schemas"]["CatalogSystemView"][];
+        };
+        CatalogGroupView: {
+            /** Format: date-time */
+            createdAt: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            name: string;
+            systemIds: string[];
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            version: number;
+        };
+        CatalogGroupsOutput: {
+            groups: components["schemas"]["CatalogGroupView"][];
+        };
+        CatalogIDInput: {
+            /** Format: uuid */
+            id: string;
+        };
+        CatalogLinkView: {
+            /** Format: uuid */
+            id: string;
+            label: string;
+            url: string;
+        };
+        CatalogMembershipInput: {
+            /** Format: uuid */
+            groupId: string;
+            /** Format: uuid */
+            systemId: string;
+        };
+        CatalogRemoveLinkInput: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            systemId: string;
+        };
+        CatalogSuccess: {
+            success: boolean;
+        };
+        CatalogSystemIDInput: {
+            /**
+             * Format: uuid
+             * @description Id of the system
+             */
+            systemId: string;
+        };
+        CatalogSystemView: {
+            /** Format: date-time */
+            createdAt: string;
+            description: string | null;
+            /** @description Groups this system is in */
+            groupIds: string[];
+            /** Format: uuid */
+            id: string;
+            links: components["schemas"]["CatalogLinkView"][];
+            /** @description Free custom fields, readable in check templates as system.metadata.<key> */
+            metadata: {
+                [key: string]: unknown;
+            };
+            name: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Rises with every change; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
+        };
+        CatalogSystemsInput: {
+            /** @description Only systems whose name or description contains this text, whatever its case */
+            query?: string;
+        };
+        CatalogSystemsOutput: {
+            systems: components["schemas"]["CatalogSystemView"][];
+        };
+        CatalogUpdateField: {
+            /** @description null clears it */
+            description?: string | null;
+            /** @description Replaces all custom fields; null clears them */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            name?: string;
+        };
+        CatalogUpdateInput: {
+            data: components["schemas"]["CatalogUpdateField"];
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: int64
+             * @description The version this change was made against; the update is refused when it has moved
+             */
+            version?: number;
+        };
+        IdentityApplicationItem: {
+            /** Format: date-time */
+            createdAt: string;
+            description: string;
+            id: string;
+            /**
+             * Format: date-time
+             * @description To the minute. Absent: never used
+             */
+            lastUsedAt?: string;
+            name: string;
+            /** @description Role ids */
+            roles: string[];
+        };
+        IdentityApplicationsOutput: {
+            applications: components["schemas"]["IdentityApplicationItem"][];
+        };
+        IdentityChangePasswordInput: {
+            currentPassword: string;
+            /** @description 8 to 128 characters with an uppercase letter, a lowercase letter and a number */
+            newPassword: string;
+        };
+        IdentityCreateApplicationInput: {
+            /** @description Up to 500 characters */
+            description?: string;
+            /** @description 1 to 100 characters */
+            name: string;
+            /** @description Without it the application gets the role applications */
+            roleIds?: string[];
+        };
+        IdentityCreateApplicationOutput: {
+            application: components["schemas"]["IdentityApplicationItem"];
+            /** @description Send it as Authorization: Bearer. It is shown only now */
+            key: string;
+        };
+        IdentityCreateRoleInput: {
+            /** @description Rule ids */
+            accessRules: string[];
+            /** @description Up to 500 characters */
+            description?: string;
+            /** @description 1 to 100 characters, unique */
+            name: string;
+        };
+        IdentityCreateUserInput: {
+            email: string;
+            /** @description 1 to 100 characters */
+            name: string;
+            /** @description 8 to 128 characters with an uppercase letter, a lowercase letter and a number */
+            password: string;
+            /** @description Without it the user gets the role users */
+            roleIds?: string[];
+        };
+        IdentityIdInput: {
+            id: string;
+        };
+        IdentityKeyOutput: {
+            /** @description Send it as Authorization: Bearer. It is shown only now */
+            key: string;
+        };
+        IdentityProfileOutput: {
+            /** Format: date-time */
+            createdAt: string;
+            email: string;
+            /** @description The account has a password */
+            hasCredentialAccount: boolean;
+            id: string;
+            name: string;
+        };
+        IdentityRegistrationOutput: {
+            /** @description People may create their own account */
+            allowRegistration: boolean;
+        };
+        IdentityRoleItem: {
+            /** @description Rule ids. The role admin satisfies every rule for a person */
+            accessRules: string[];
+            description: string;
+            id: string;
+            /** @description Always exists and cannot be deleted */
+            isSystem: boolean;
+            /**
+             * Format: int64
+             * @description Users and applications that have the role
+             */
+            memberCount: number;
+            name: string;
+        };
+        IdentityRolesOutput: {
+            roles: components["schemas"]["IdentityRoleItem"][];
+        };
+        IdentityRuleItem: {
+            description: string;
+            id: string;
+            /** @description The role users has it unless it was taken away */
+            isDefault: boolean;
+            /** @description The role anonymous has it unless it was taken away */
+            isPublic: boolean;
+        };
+        IdentityRulesOutput: {
+            accessRules: components["schemas"]["IdentityRuleItem"][];
+        };
+        IdentitySessionItem: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description This is the session of this request */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description When the session ends unless it is used before
+             */
+            expiresAt: string;
+            id: string;
+            /** @description Where the session was started */
+            ipAddress: string;
+            /**
+             * Format: date-time
+             * @description To the minute
+             */
+            lastSeenAt: string;
+            userAgent: string;
+        };
+        IdentitySessionsOutput: {
+            sessions: components["schemas"]["IdentitySessionItem"][];
+        };
+        IdentitySuccessOutput: {
+            success: boolean;
+        };
+        IdentityUpdateApplicationInput: {
+            /** @description Up to 500 characters; null clears it */
+            description?: string | null;
+            id: string;
+            /** @description 1 to 100 characters */
+            name?: string;
+            /** @description All roles the application shall have */
+            roleIds?: string[];
+        };
+        IdentityUpdateCurrentUserInput: {
+            /** @description The address you sign in with */
+            email?: string;
+            /** @description 1 to 100 characters */
+            name?: string;
+        };
+        IdentityUpdateRoleInput: {
+            /** @description All rule ids the role shall hold */
+            accessRules?: string[];
+            /** @description Up to 500 characters; null clears it */
+            description?: string | null;
+            id: string;
+            /** @description 1 to 100 characters, unique */
+            name?: string;
+        };
+        IdentityUserIDInput: {
+            userId: string;
+        };
+        IdentityUserItem: {
+            /** Format: date-time */
+            createdAt: string;
+            email: string;
+            id: string;
+            /**
+             * Format: date-time
+             * @description Absent: never signed in
+             */
+            lastLoginAt?: string;
+            name: string;
+            /** @description Role ids */
+            roles: string[];
+        };
+        IdentityUserRolesInput: {
+            /** @description All roles the user shall have */
+            roleIds: string[];
+            userId: string;
+        };
+        IdentityUsersOutput: {
+            users: components["schemas"]["IdentityUserItem"][];
+        };
+        ProblemBody: {
+            /**
+             * @description Stable code, such as BAD_REQUEST
+             * @example BAD_REQUEST
+             */
+            code: string;
+            /** @description Every fault of the input, with its path */
+            issues?: components["schemas"]["ProblemIssue"][];
+            /** @description What went wrong, in words for the person who must act */
+            message: string;
+        };
+        ProblemIssue: {
+            message: string;
+            path: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1305,7 +1627,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    "auth.getCurrentUserProfile": {
+    auth_getCurrentUserProfile: {
         parameters: {
             query?: never;
             header?: never;
@@ -1314,34 +1636,60 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        email: string;
-                        hasCredentialAccount: boolean;
-                        /** Format: date-time */
-                        createdAt: string;
-                    };
+                    "application/json": components["schemas"]["IdentityProfileOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.updateCurrentUser": {
+    auth_updateCurrentUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["IdentityUpdateCurrentUserInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProfileOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_changePassword: {
         parameters: {
             query?: never;
             header?: never;
@@ -1350,79 +1698,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    email?: string;
-                };
+                "application/json": components["schemas"]["IdentityChangePasswordInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        email: string;
-                        hasCredentialAccount: boolean;
-                        /** Format: date-time */
-                        createdAt: string;
-                    };
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.changePassword": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    currentPassword: string;
-                    newPassword: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "auth.getSessions": {
+    auth_getSessions: {
         parameters: {
             query?: never;
             header?: never;
@@ -1431,40 +1731,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        sessions: {
-                            id: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            lastSeenAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                            ipAddress: string;
-                            userAgent: string;
-                            current: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["IdentitySessionsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.deleteSession": {
+    auth_deleteSession: {
         parameters: {
             query?: never;
             header?: never;
@@ -1473,35 +1760,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["IdentityIdInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.getUsers": {
+    auth_getUsers: {
         parameters: {
             query?: never;
             header?: never;
@@ -1510,38 +1793,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        users: {
-                            id: string;
-                            name: string;
-                            email: string;
-                            roles: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            lastLoginAt?: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["IdentityUsersOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.createCredentialUser": {
+    auth_createCredentialUser: {
         parameters: {
             query?: never;
             header?: never;
@@ -1550,45 +1822,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    email: string;
-                    password: string;
-                    roleIds?: string[];
-                };
+                "application/json": components["schemas"]["IdentityCreateUserInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        email: string;
-                        roles: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        lastLoginAt?: string;
-                    };
+                    "application/json": components["schemas"]["IdentityUserItem"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.updateUserRoles": {
+    auth_updateUserRoles: {
         parameters: {
             query?: never;
             header?: never;
@@ -1597,36 +1855,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    userId: string;
-                    roleIds: string[];
-                };
+                "application/json": components["schemas"]["IdentityUserRolesInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentityUserItem"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.deleteUser": {
+    auth_deleteUser: {
         parameters: {
             query?: never;
             header?: never;
@@ -1635,35 +1888,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    userId: string;
-                };
+                "application/json": components["schemas"]["IdentityUserIDInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.getRoles": {
+    auth_getRoles: {
         parameters: {
             query?: never;
             header?: never;
@@ -1672,36 +1921,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        roles: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            isSystem: boolean;
-                            accessRules: string[];
-                            memberCount: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["IdentityRolesOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.getAccessRules": {
+    auth_getAccessRules: {
         parameters: {
             query?: never;
             header?: never;
@@ -1710,34 +1950,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        accessRules: {
-                            id: string;
-                            description: string;
-                            isDefault: boolean;
-                            isPublic: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["IdentityRulesOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.createRole": {
+    auth_createRole: {
         parameters: {
             query?: never;
             header?: never;
@@ -1746,42 +1979,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    description?: string;
-                    accessRules: string[];
-                };
+                "application/json": components["schemas"]["IdentityCreateRoleInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        isSystem: boolean;
-                        accessRules: string[];
-                        memberCount: number;
-                    };
+                    "application/json": components["schemas"]["IdentityRoleItem"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.updateRole": {
+    auth_updateRole: {
         parameters: {
             query?: never;
             header?: never;
@@ -1790,43 +2012,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                    name?: string;
-                    description?: string;
-                    accessRules?: string[];
-                };
+                "application/json": components["schemas"]["IdentityUpdateRoleInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        isSystem: boolean;
-                        accessRules: string[];
-                        memberCount: number;
-                    };
+                    "application/json": components["schemas"]["IdentityRoleItem"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.deleteRole": {
+    auth_deleteRole: {
         parameters: {
             query?: never;
             header?: never;
@@ -1835,35 +2045,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["IdentityIdInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.getApplications": {
+    auth_getApplications: {
         parameters: {
             query?: never;
             header?: never;
@@ -1872,38 +2078,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        applications: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            roles: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            lastUsedAt?: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["IdentityApplicationsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.createApplication": {
+    auth_createApplication: {
         parameters: {
             query?: never;
             header?: never;
@@ -1912,47 +2107,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    description?: string;
-                    roleIds?: string[];
-                };
+                "application/json": components["schemas"]["IdentityCreateApplicationInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        application: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            roles: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            lastUsedAt?: string;
-                        };
-                        key: string;
-                    };
+                    "application/json": components["schemas"]["IdentityCreateApplicationOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.updateApplication": {
+    auth_updateApplication: {
         parameters: {
             query?: never;
             header?: never;
@@ -1961,45 +2140,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                    name?: string;
-                    description?: string;
-                    roleIds?: string[];
-                };
+                "application/json": components["schemas"]["IdentityUpdateApplicationInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        roles: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        lastUsedAt?: string;
-                    };
+                    "application/json": components["schemas"]["IdentityApplicationItem"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.regenerateApplicationSecret": {
+    auth_regenerateApplicationSecret: {
         parameters: {
             query?: never;
             header?: never;
@@ -2008,35 +2173,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["IdentityIdInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        key: string;
-                    };
+                    "application/json": components["schemas"]["IdentityKeyOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.deleteApplication": {
+    auth_deleteApplication: {
         parameters: {
             query?: never;
             header?: never;
@@ -2045,35 +2206,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["IdentityIdInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.getRegistrationStatus": {
+    auth_getRegistrationStatus: {
         parameters: {
             query?: never;
             header?: never;
@@ -2082,29 +2239,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        allowRegistration: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentityRegistrationOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "auth.setRegistrationStatus": {
+    auth_setRegistrationStatus: {
         parameters: {
             query?: never;
             header?: never;
@@ -2113,35 +2268,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    allowRegistration: boolean;
-                };
+                "application/json": components["schemas"]["IdentityRegistrationOutput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        allowRegistration: boolean;
-                    };
+                    "application/json": components["schemas"]["IdentityRegistrationOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.getEntities": {
+    catalog_getEntities: {
         parameters: {
             query?: never;
             header?: never;
@@ -2150,63 +2301,30 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        systems: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            metadata: {
-                                [key: string]: unknown;
-                            };
-                            links: {
-                                id: string;
-                                label: string;
-                                url: string;
-                            }[];
-                            groupIds: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            version: number;
-                        }[];
-                        groups: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            metadata: {
-                                [key: string]: unknown;
-                            };
-                            systemIds: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            version: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["CatalogEntitiesOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.getSystems": {
+    catalog_getSystems: {
         parameters: {
             query?: {
+                /** @description Only systems whose name or description contains this text, whatever its case */
                 query?: string;
             };
             header?: never;
@@ -2215,49 +2333,30 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        systems: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            metadata: {
-                                [key: string]: unknown;
-                            };
-                            links: {
-                                id: string;
-                                label: string;
-                                url: string;
-                            }[];
-                            groupIds: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            version: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["CatalogSystemsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.getSystem": {
+    catalog_getSystem: {
         parameters: {
             query: {
+                /** @description Id of the system */
                 systemId: string;
             };
             header?: never;
@@ -2266,45 +2365,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        links: {
-                            id: string;
-                            label: string;
-                            url: string;
-                        }[];
-                        groupIds: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CatalogSystemView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.getGroups": {
+    catalog_getGroups: {
         parameters: {
             query?: never;
             header?: never;
@@ -2313,44 +2394,30 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            metadata: {
-                                [key: string]: unknown;
-                            };
-                            systemIds: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            version: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["CatalogGroupsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.getSystemGroups": {
+    catalog_getSystemGroups: {
         parameters: {
             query: {
+                /** @description Id of the system */
                 systemId: string;
             };
             header?: never;
@@ -2359,42 +2426,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: {
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            metadata: {
-                                [key: string]: unknown;
-                            };
-                            systemIds: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            version: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["CatalogGroupsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.createSystem": {
+    catalog_createSystem: {
         parameters: {
             query?: never;
             header?: never;
@@ -2403,55 +2455,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    description?: string;
-                    metadata?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["CatalogCreateInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        links: {
-                            id: string;
-                            label: string;
-                            url: string;
-                        }[];
-                        groupIds: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CatalogSystemView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.updateSystem": {
+    catalog_updateSystem: {
         parameters: {
             query?: never;
             header?: never;
@@ -2460,59 +2488,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                    data: {
-                        name?: string;
-                        description?: string | null;
-                        metadata?: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
-                    version?: number;
-                };
+                "application/json": components["schemas"]["CatalogUpdateInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        links: {
-                            id: string;
-                            label: string;
-                            url: string;
-                        }[];
-                        groupIds: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CatalogSystemView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.deleteSystem": {
+    catalog_deleteSystem: {
         parameters: {
             query?: never;
             header?: never;
@@ -2521,35 +2521,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["CatalogIDInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.addSystemLink": {
+    catalog_addSystemLink: {
         parameters: {
             query?: never;
             header?: never;
@@ -2558,39 +2554,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    systemId: string;
-                    label: string;
-                    url: string;
-                };
+                "application/json": components["schemas"]["CatalogAddLinkInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        label: string;
-                        url: string;
-                    };
+                    "application/json": components["schemas"]["CatalogLinkView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.removeSystemLink": {
+    catalog_removeSystemLink: {
         parameters: {
             query?: never;
             header?: never;
@@ -2599,36 +2587,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    systemId: string;
-                    id: string;
-                };
+                "application/json": components["schemas"]["CatalogRemoveLinkInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.createGroup": {
+    catalog_createGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2637,50 +2620,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    description?: string;
-                    metadata?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["CatalogCreateInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        systemIds: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CatalogGroupView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.updateGroup": {
+    catalog_updateGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2689,54 +2653,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                    data: {
-                        name?: string;
-                        description?: string | null;
-                        metadata?: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
-                    version?: number;
-                };
+                "application/json": components["schemas"]["CatalogUpdateInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        description: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        systemIds: string[];
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CatalogGroupView"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.deleteGroup": {
+    catalog_deleteGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2745,35 +2686,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["CatalogIDInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.addSystemToGroup": {
+    catalog_addSystemToGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2782,36 +2719,31 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    groupId: string;
-                    systemId: string;
-                };
+                "application/json": components["schemas"]["CatalogMembershipInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "catalog.removeSystemFromGroup": {
+    catalog_removeSystemFromGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2820,160 +2752,26 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    groupId: string;
-                    systemId: string;
-                };
+                "application/json": components["schemas"]["CatalogMembershipInput"];
             };
         };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        success: boolean;
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "catalog.getSystemContacts": {
-        parameters: {
-            query: {
-                systemId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        contacts: {
-                            id: string;
-                            /** @enum {string} */
-                            type: "user" | "mailbox";
-                            userId?: string;
-                            userName?: string;
-                            userEmail?: string;
-                            email?: string;
-                            label: string | null;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "catalog.addSystemContact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemId: string;
-                    /** @enum {string} */
-                    type: "user" | "mailbox";
-                    userId?: string;
-                    email?: string;
-                    label?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        /** @enum {string} */
-                        type: "user" | "mailbox";
-                        userId?: string;
-                        userName?: string;
-                        userEmail?: string;
-                        email?: string;
-                        label: string | null;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "catalog.removeSystemContact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemId: string;
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };

@@ -4,7 +4,6 @@ import { api, call, type Body, type Output } from "@/api/client";
 export type System = Output<"/rest/catalog/getSystem", "get">;
 export type Entities = Output<"/rest/catalog/getEntities", "get">;
 export type Group = NonNullable<Entities["groups"]>[number];
-export type Contact = NonNullable<Output<"/rest/catalog/getSystemContacts", "get">["contacts"]>[number];
 
 export function useEntities(enabled = true) {
   return useQuery({ queryKey: ["catalog", "getEntities"], queryFn: () => call(api.GET("/rest/catalog/getEntities")), enabled, meta: { signalScope: "plugin" } });
@@ -14,13 +13,6 @@ export function useSystem(systemId: string) {
   return useQuery({
     queryKey: ["catalog", "getSystem", systemId],
     queryFn: () => call(api.GET("/rest/catalog/getSystem", { params: { query: { systemId } } })),
-  });
-}
-
-export function useContacts(systemId: string) {
-  return useQuery({
-    queryKey: ["catalog", "getSystemContacts", systemId],
-    queryFn: () => call(api.GET("/rest/catalog/getSystemContacts", { params: { query: { systemId } } })),
   });
 }
 
@@ -38,8 +30,6 @@ export const useUpdateSystem = () => useCatalogMutation((body: Body<"/rest/catal
 export const useDeleteSystem = () => useCatalogMutation((id: string) => call(api.DELETE("/rest/catalog/deleteSystem", { body: { id } })));
 export const useAddLink = () => useCatalogMutation((body: Body<"/rest/catalog/addSystemLink", "post">) => call(api.POST("/rest/catalog/addSystemLink", { body })));
 export const useRemoveLink = () => useCatalogMutation((body: Body<"/rest/catalog/removeSystemLink", "delete">) => call(api.DELETE("/rest/catalog/removeSystemLink", { body })));
-export const useAddContact = () => useCatalogMutation((body: Body<"/rest/catalog/addSystemContact", "post">) => call(api.POST("/rest/catalog/addSystemContact", { body })));
-export const useRemoveContact = () => useCatalogMutation((body: Body<"/rest/catalog/removeSystemContact", "delete">) => call(api.DELETE("/rest/catalog/removeSystemContact", { body })));
 export const useCreateGroup = () => useCatalogMutation((body: Body<"/rest/catalog/createGroup", "post">) => call(api.POST("/rest/catalog/createGroup", { body })));
 export const useUpdateGroup = () => useCatalogMutation((body: Body<"/rest/catalog/updateGroup", "patch">) => call(api.PATCH("/rest/catalog/updateGroup", { body })));
 export const useDeleteGroup = () => useCatalogMutation((id: string) => call(api.DELETE("/rest/catalog/deleteGroup", { body: { id } })));

@@ -7,35 +7,27 @@ import { Dialog } from "@/ui/dialog";
 import { toastError } from "@/ui/feedback";
 import { Field, FormErrors, Input } from "@/ui/field";
 import { Section } from "@/ui/page";
-import { useAddContact, useAddLink, useContacts, useRemoveContact, useRemoveLink, useSystem } from "./api";
+import { useAddLink, useRemoveLink, useSystem } from "./api";
 
-/** Links, contacts and custom fields of a system. */
+/** Links and custom fields of a system. */
 export default function SystemDetails({ systemId }: SystemBlockProps) {
   const can = useCan();
   const manage = can("catalog.system.manage");
   const system = useSystem(systemId);
-  const contacts = useContacts(systemId);
   const removeLink = useRemoveLink();
-  const removeContact = useRemoveContact();
-  const [adding, setAdding] = useState<"link" | "contact">();
+  const [adding, setAdding] = useState(false);
   if (!system.data) return null;
   const links = system.data.links ?? [];
-  const people = contacts.data?.contacts ?? [];
   const fields = Object.entries(system.data.metadata ?? {});
-  if (!manage && links.length + people.length + fields.length === 0) return null;
+  if (!manage && links.length + fields.length === 0) return null;
   return (
     <Section
       title="Details"
       actions={
         manage ? (
-          <>
-            <Button size="sm" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding("link")}>
-              Add link
-            </Button>
-            <Button size="sm" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding("contact")}>
-              Add contact
-            </Button>
-          </>
+          <Button size="sm" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+            Add link
+          </Button>
         ) : null
       }
     >
@@ -51,19 +43,6 @@ export default function SystemDetails({ systemId }: SystemBlockProps) {
             </Item>
           ))}
         </Row>
-        <Row label="Contacts">
-          {people.length === 0 ? <span className="text-ink-3">None</span> : null}
-          {people.map((contact) => (
-            <Item
-              key={contact.id}
-              remove={manage ? { label: `Remove contact ${contact.email ?? contact.userName ?? ""}`, run: () => removeContact.mutate({ systemId, id: contact.id }, { onError: toastError }) } : undefined}
-            >
-              {contact.userName ? `${contact.userName} ` : ""}
-              <span className="break-all text-ink-2">{contact.email ?? contact.userEmail}</span>
-              {contact.label ? <span className="text-ink-3"> · {contact.label}</span> : null}
-            </Item>
-          ))}
-        </Row>
         {fields.map(([key, value]) => (
           <Row key={key} label={key} mono>
             <span className="font-mono text-sm break-all">{typeof value === "string" ? value : JSON.stringify(value)}</span>
@@ -73,11 +52,8 @@ export default function SystemDetails({ systemId }: SystemBlockProps) {
           <span className="font-mono text-sm break-all text-ink-2">{systemId}</span>
         </Row>
       </dl>
-      <Dialog open={adding === "link"} onOpenChange={(open) => (open ? undefined : setAdding(undefined))} title="Add a link">
-        <LinkForm systemId={systemId} close={() => setAdding(undefined)} />
-      </Dialog>
-      <Dialog open={adding === "contact"} onOpenChange={(open) => (open ? undefined : setAdding(undefined))} title="Add a contact" description="A mailbox that is responsible for this system.">
-        <ContactForm systemId={systemId} close={() => setAdding(undefined)} />
+      <Dialog open={adding} onOpenChange={setAdding} title="Add a link">
+        <LinkForm systemId={systemId} close={() => setAdding(false)} />
       </Dialog>
     </Section>
   );
@@ -128,33 +104,6 @@ function LinkForm({ systemId, close }: { systemId: string; close: () => void }) 
         <Button onClick={close}>Cancel</Button>
         <Button type="submit" look="primary" busy={add.isPending}>
           Add link
-        </Button>
-      </div>
-    </form>
-  );
-}
-
-function ContactForm({ systemId, close }: { systemId: string; close: () => void }) {
-  const add = useAddContact();
-  const [email, setEmail] = useState("");
-  const [label, setLabel] = useState("");
-  return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate({ systemId, type: "mailbox", email: email.trim(), ...(label.trim() === "" ? {} : { label: label.trim() }) }, { onSuccess: close });
-      }}
-    >
-      <FormErrors error={add.error} />
-      <Field label="Email" required>
-        {(control) => <Input {...control} required type="email" value={email} onChange={(event) => setEmail(event.target.value)} />}
-      </Field>
-      <Field label="Label">{(control) => <Input {...control} placeholder="On call" value={label} onChange={(event) => setLabel(event.target.value)} />}</Field>
-      <div className="flex justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
-        <Button type="submit" look="primary" busy={add.isPending}>
-          Add contact
         </Button>
       </div>
     </form>

@@ -133,8 +133,8 @@ function SystemPage({ system }: { system: System }) {
         }}
       >
         {checks > 0
-          ? `Its links, contacts and the assignment of ${checks === 1 ? "1 check" : `${checks} checks`} go with it. The checks themselves stay. This cannot be undone.`
-          : "Its links, contacts and check assignments go with it. This cannot be undone."}
+          ? `Its links and the assignment of ${checks === 1 ? "1 check" : `${checks} checks`} go with it. The checks themselves stay. This cannot be undone.`
+          : "Its links and check assignments go with it. This cannot be undone."}
       </ConfirmDialog>
     </Page>
   );

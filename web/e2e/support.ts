@@ -1,0 +1,95 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+/** Address of a freshly started server without users, given by whoever starts it. */
+export const baseUrl = (() => {
+  const url = process.env.CHECKSTACK_E2E_URL;
+  if (!url) throw new Error("CHECKSTACK_E2E_URL is not set: start a fresh server and give its address.");
+  return url.replace(/\/$/, "");
+})();
+
+export const outputDir = fileURLToPath(new URL("./output/", import.meta.url));
+mkdirSync(outputDir, { recursive: true });
+
+export const admin = { name: "Ada Lovelace", email: "ada@example.com", password: "Correct-Horse-9" };
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHECKSTACK_E2E_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+  });
+}
+
+/** Something to watch, which can be told to fail. */
+export async function startTarget(): Promise<{ url: string; server: Server; setHealthy: (healthy: boolean) => void }> {
+  let healthy = true;
+  const server = createServer((_, response) => {
+    response.writeHead(healthy ? 200 : 503, { "content-type": "application/json" });
+    response.end(JSON.stringify({ status: healthy ? "ok" : "down" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/health`, server, setHealthy: (next) => (healthy = next) };
+}
+
+/** Opens a page and collects everything the browser complains about. */
+export async function openPage(browser: Browser, options: { width?: number; height?: number } = {}): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: options.height ?? 860 }, reducedMotion: "reduce", timezoneId: "Europe/Berlin" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() !== "error") return;
+    const text = message.text();
+    // Refused requests are part of the story; zod tries Function("") once and falls back.
+    if (text.startsWith("Failed to load resource") || text.includes("unsafe-eval")) return;
+    complaints.push(text);
+  });
+  return { page, complaints };
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+type AxeResult = { violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] };
+
+/** Runs axe on the page as it is and returns what it found, one line each. */
+async function violations(page: Page): Promise<string[]> {
+  // Evaluated through the debugger, so that the page's policy stays as it is.
+  await page.evaluate(axeSource);
+  const result = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
+  return result.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary ?? ""}`).join("\n    ")}`);
+}
+
+export async function setTheme(page: Page, theme: "light" | "dark") {
+  await page.evaluate((value) => {
+    localStorage.setItem("checkstack.theme", value);
+    document.documentElement.dataset.theme = value;
+  }, theme);
+}
+
+/** Checks the page in both themes and takes a picture of each. */
+export async function inspect(page: Page, name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const theme of ["dark", "light"] as const) {
+    await setTheme(page, theme);
+    await page.screenshot({ path: `${outputDir}${name}-${theme}.png` });
+    found.push(...(await violations(page)).map((violation) => `${name}, ${theme}: ${violation}`));
+  }
+  return found;
+}
+
+/** Names elements that stick out to the right of the window. */
+export function overflowing(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= window.innerWidth) return [];
+    return Array.from(document.querySelectorAll("main *"))
+      .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1)
+      .slice(0, 5)
+      .map((element) => `${element.tagName.toLowerCase()}.${element.className.toString().slice(0, 60)}`);
+  });
+}
