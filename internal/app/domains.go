@@ -5,46 +5,86 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/checkstack/checkstack/internal/ai/agent"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/catalog"
+	"github.com/checkstack/checkstack/internal/healthcheck"
+	"github.com/checkstack/checkstack/internal/healthcheck/strategy/standard"
 	"github.com/checkstack/checkstack/internal/httpapi"
 	"github.com/checkstack/checkstack/internal/identity"
+	"github.com/checkstack/checkstack/internal/netguard"
 	"github.com/checkstack/checkstack/internal/operation"
+	"github.com/checkstack/checkstack/internal/overview"
 	"github.com/checkstack/checkstack/internal/secret"
 	"github.com/checkstack/checkstack/web"
 )
 
 // domains is every domain of the product, connected.
 type domains struct {
-	identity   *identity.Service
-	catalog    *catalog.Service
-	operations *operation.Set
+	identity    *identity.Service
+	catalog     *catalog.Service
+	healthcheck *healthcheck.Service
+	overview    *overview.Service
+	tools       *tool.Registry
+	gate        *proposal.Gate
+	agent       *agent.Service
+	operations  *operation.Set
 }
 
-// newDomains builds the domains in the order in which they need each other.
+// newDomains builds the domains in the order in which they need each other,
+// then the tools they offer, then the AI that drives the tools.
 func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d := &domains{}
 	d.identity = identity.New(identity.Deps{DB: a.db, Log: a.log})
 	a.jobs.Every("identity.sweep", 10*time.Minute, 0, d.identity.Sweep)
+
 	d.catalog = catalog.New(a.db, a.signals, a.log)
-	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations())
+
+	kinds, err := standard.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	d.healthcheck = healthcheck.New(healthcheck.Deps{DB: a.db, Secrets: a.secrets, Kinds: kinds, Systems: d.catalog,
+		Signals: a.signals, Log: a.log, Options: healthcheck.Options{Workers: a.cfg.CheckWorkers}})
+	a.jobs.Every("healthcheck.retain", time.Hour, 10*time.Minute, d.healthcheck.Retain)
+
+	d.overview = overview.New(d.catalog, transitions(d.healthcheck), []overview.Contributor{healthIssues(d.healthcheck)}, a.log)
+
+	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
+		d.catalog.Tools(d.healthcheck.DependentsOf), d.healthcheck.Tools())
+	if err != nil {
+		return nil, err
+	}
+	d.gate, err = proposal.New(proposal.Deps{DB: a.db, Tools: d.tools, Box: box, Log: a.log})
+	if err != nil {
+		return nil, err
+	}
+	a.jobs.Every("proposal.sweep", time.Minute, 0, d.gate.Sweep)
+	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log,
+		HTTP: netguard.NewClient(netguard.Trusted, 0)})
+
+	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(),
+		d.overview.Operations(catalog.SystemRead, healthcheck.RuleStatus), d.agent.Operations())
 	return d, nil
 }
 
 // rules gives every access rule that can be granted.
 func (d *domains) rules() []authz.Rule {
-	var all []authz.Rule
-	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules()} {
+	all := []authz.Rule{docsRead}
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), agent.Rules()} {
 		all = append(all, rules...)
 	}
 	return all
 }
 
-func (d *domains) start(context.Context) error { return nil }
+func (d *domains) start(ctx context.Context) error { return d.healthcheck.Start(ctx) }
 
-func (d *domains) stop(context.Context) error {
+func (d *domains) stop(ctx context.Context) error {
+	err := d.healthcheck.Stop(ctx)
 	d.identity.Close()
-	return nil
+	return err
 }
 
 // httpDeps says what the server serves.
@@ -62,6 +102,7 @@ func (a *application) httpDeps(version string) httpapi.Deps {
 			d.operations.Mount(mux, a.log)
 			mux.Handle("/api/auth/", d.identity.AuthHandler(identity.HTTPConfig{
 				SecureCookie: a.cfg.Secure(), ClientAddress: httpapi.ClientAddress(proxies)}))
+			mux.Handle("POST /api/ai/chat", d.agent.ChatHandler())
 			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity)))
 			mux.Handle("GET /api/openapi.json", openAPIHandler(d.operations, version, a.cfg.BaseURL))
 		},

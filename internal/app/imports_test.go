@@ -49,12 +49,12 @@ var domainMay = append([]string{"internal/ai/tool", "internal/catalog"}, platfor
 
 // home names the only packages that may import an outside library.
 var home = map[string][]string{
-	"modernc.org/sqlite":                                {"internal/db"},
-	"github.com/jackc/pgx/v5":                           {"internal/db", "internal/jobs", "internal/event"},
+	"modernc.org/sqlite":                                 {"internal/db"},
+	"github.com/jackc/pgx/v5":                            {"internal/db", "internal/jobs", "internal/event"},
 	"github.com/riverqueue/river/riverdriver/riverpgxv5": {},
-	"github.com/riverqueue/river/rivermigrate":          {"internal/jobs"},
-	"github.com/danielgtaylor/huma/v2":                  {"internal/operation", "internal/healthcheck/strategy/..."},
-	"github.com/alecthomas/kong":                        {"cmd/checkstack"},
+	"github.com/riverqueue/river/rivermigrate":           {"internal/jobs"},
+	"github.com/danielgtaylor/huma/v2":                   {"internal/operation", "internal/httpapi", "internal/healthcheck"},
+	"github.com/alecthomas/kong":                         {"cmd/checkstack"},
 }
 
 type pkg struct {

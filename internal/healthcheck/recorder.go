@@ -2,13 +2,10 @@ package healthcheck
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/db"
@@ -73,7 +70,7 @@ func (s *Service) record(ctx context.Context, batch []finished) {
 			s.log.ErrorContext(ctx, "health check results were not stored before the stop", "results", len(batch), "error", err)
 			return
 		}
-		if refused(err) {
+		if db.IsRefused(err) {
 			// One of them cannot be stored at all; it must not keep the others.
 			if len(batch) == 1 {
 				s.stats.count(0, 1)
@@ -94,16 +91,6 @@ func (s *Service) record(ctx context.Context, batch []finished) {
 		}
 		wait = min(wait*2, 5*time.Second)
 	}
-}
-
-// refused says whether the database rejected the data itself, so that trying the
-// same again is of no use.
-func refused(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23")
-	}
-	return db.IsUnique(err)
 }
 
 // writeBatch stores runs, the state of their slices, the rollup of the systems

@@ -38,6 +38,7 @@ type IssuesOutput struct {
 	TotalSignals        int          `json:"totalSignals"`
 	WatchedSystems      int          `json:"watchedSystems" doc:"Systems with at least one enabled check"`
 	HealthySystems      int          `json:"healthySystems"`
+	PendingSystems      int          `json:"pendingSystems" doc:"Watched systems whose checks have not run yet"`
 	LastRunAt           *time.Time   `json:"lastRunAt,omitempty" doc:"When a check last ran"`
 	CheckedSources      []string     `json:"checkedSources"`
 	InaccessibleSources []string     `json:"inaccessibleSources" doc:"Sources the caller may not read: nothing is known about them"`
@@ -64,25 +65,19 @@ type ActivityOutput struct {
 	Items []ActivityView `json:"items"`
 }
 
-type operations struct {
-	getIssues         *operation.Op[IssuesInput, IssuesOutput]
-	getRecentActivity *operation.Op[ActivityInput, ActivityOutput]
-}
-
 // Operations declares what the dashboard reads. rule is what a viewer of
 // systems must hold, health what a viewer of health must hold.
 func (s *Service) Operations(rule, health authz.Rule) []operation.Operation {
-	o := s.operations(rule, health)
-	return []operation.Operation{o.getIssues, o.getRecentActivity}
-}
-
-func (s *Service) operations(rule, health authz.Rule) operations {
-	return operations{
-		getIssues: operation.New(operation.Declaration{ID: "system.getIssues", Kind: operation.Query, Caller: operation.Public,
-			Summary: "List the systems that need attention", Access: []authz.Rule{rule}}, s.getIssues),
-		getRecentActivity: operation.New(operation.Declaration{ID: "system.getRecentActivity", Kind: operation.Query, Caller: operation.Public,
+	return []operation.Operation{
+		s.issuesOperation(rule),
+		operation.New(operation.Declaration{ID: "system.getRecentActivity", Kind: operation.Query, Caller: operation.Public,
 			Summary: "List recent changes of health", Access: []authz.Rule{rule, health}}, s.getRecentActivity),
 	}
+}
+
+func (s *Service) issuesOperation(rule authz.Rule) *operation.Op[IssuesInput, IssuesOutput] {
+	return operation.New(operation.Declaration{ID: "system.getIssues", Kind: operation.Query, Caller: operation.Public,
+		Summary: "List the systems that need attention", Access: []authz.Rule{rule}}, s.getIssues)
 }
 
 func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput, error) {
@@ -90,12 +85,8 @@ func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput
 	if err != nil {
 		return nil, err
 	}
-	watched, err := s.health.Watched(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &IssuesOutput{Systems: []SystemView{}, TotalSystems: len(issues.Systems), WatchedSystems: watched.Total, HealthySystems: watched.Healthy,
-		LastRunAt: watched.LastRunAt, CheckedSources: issues.Checked, InaccessibleSources: issues.Inaccessible, FailedSources: issues.Failed}
+	out := &IssuesOutput{Systems: []SystemView{}, TotalSystems: len(issues.Systems), WatchedSystems: issues.Watched.Total, HealthySystems: issues.Watched.Healthy,
+		PendingSystems: issues.Watched.Pending, LastRunAt: issues.Watched.LastRunAt, CheckedSources: issues.Checked, InaccessibleSources: issues.Inaccessible, FailedSources: issues.Failed}
 	for _, sys := range issues.Systems {
 		v := SystemView{SystemID: sys.SystemID, SystemName: sys.Name}
 		for _, sig := range sys.Signals {
@@ -108,7 +99,7 @@ func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput
 }
 
 func (s *Service) getRecentActivity(ctx context.Context, in *ActivityInput) (*ActivityOutput, error) {
-	list, err := s.health.RecentTransitions(ctx, in.Limit)
+	list, err := s.transitions(ctx, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +121,8 @@ func (s *Service) getRecentActivity(ctx context.Context, in *ActivityInput) (*Ac
 }
 
 // Tools makes system.issues; spec/ai-platform.md 41.
-func (s *Service) Tools(rule, health authz.Rule) []tool.Tool {
-	o := s.operations(rule, health)
-	return []tool.Tool{tool.FromOperation(o.getIssues, tool.Spec{Name: "system.issues", Effect: tool.Read,
+func (s *Service) Tools(rule authz.Rule) []tool.Tool {
+	return []tool.Tool{tool.FromOperation(s.issuesOperation(rule), tool.Spec{Name: "system.issues", Effect: tool.Read,
 		Description: "What needs attention now, over every source: failing health checks and more. Use it first for questions such as what is down, any issues, is X all right. " +
 			"Resolve names to ids with catalog.listSystems; pass ids only. Report inaccessibleSources and failedSources: nothing is known about those, so do not call it all clear."},
 		func(out *IssuesOutput) any {

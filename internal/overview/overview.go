@@ -49,15 +49,24 @@ type Contributor struct {
 	Source string
 	// Rule is what a viewer must hold to be told.
 	Rule authz.Rule
-	// Read gives signals by system id; it must not fail for a system that was
+	// Read gives what there is to say; it must not fail for a system that was
 	// deleted meanwhile.
-	Read func(ctx context.Context) (map[string][]Signal, error)
+	Read func(ctx context.Context) (Reading, error)
 }
 
-// Watched counts the systems that have a health status.
+// Reading is what one source says.
+type Reading struct {
+	// Signals are by system id.
+	Signals map[string][]Signal
+	// Watched is set by the one source that knows.
+	Watched Watched
+}
+
+// Watched counts the systems that have a health status. Pending ones have
+// checks that did not run yet.
 type Watched struct {
-	Total, Healthy int
-	LastRunAt      *time.Time
+	Total, Healthy, Pending int
+	LastRunAt               *time.Time
 }
 
 // Transition is one change of a system's health, for the activity list.
@@ -68,11 +77,8 @@ type Transition struct {
 	At           time.Time
 }
 
-// Health is what the overview asks of the health-check domain.
-type Health interface {
-	Watched(ctx context.Context) (Watched, error)
-	RecentTransitions(ctx context.Context, limit int) ([]Transition, error)
-}
+// Transitions gives the newest changes of health, newest first.
+type Transitions func(ctx context.Context, limit int) ([]Transition, error)
 
 type systemNames interface {
 	SystemNames(ctx context.Context, ids []string) (map[string]string, error)
@@ -81,14 +87,14 @@ type systemNames interface {
 // Service derives the overview.
 type Service struct {
 	systems      systemNames
-	health       Health
+	transitions  Transitions
 	contributors []Contributor
 	log          *slog.Logger
 }
 
 // New makes the service over the contributors of every domain.
-func New(systems systemNames, health Health, contributors []Contributor, log *slog.Logger) *Service {
-	return &Service{systems: systems, health: health, contributors: contributors, log: log}
+func New(systems systemNames, transitions Transitions, contributors []Contributor, log *slog.Logger) *Service {
+	return &Service{systems: systems, transitions: transitions, contributors: contributors, log: log}
 }
 
 // SystemIssues is a system and what is said about it, worst first.
@@ -106,6 +112,7 @@ type SourcedSignal struct {
 // Issues is the whole answer.
 type Issues struct {
 	Systems []SystemIssues
+	Watched Watched
 	// Every source is in exactly one of these.
 	Checked, Inaccessible, Failed []string
 }
@@ -115,7 +122,7 @@ type Issues struct {
 func (s *Service) Issues(ctx context.Context, systemIDs []string) (Issues, error) {
 	p := authz.From(ctx)
 	type reading struct {
-		signals    map[string][]Signal
+		Reading
 		accessible bool
 		err        error
 	}
@@ -125,7 +132,7 @@ func (s *Service) Issues(ctx context.Context, systemIDs []string) (Issues, error
 		if readings[i].accessible = p.Has(c.Rule.ID); !readings[i].accessible {
 			continue
 		}
-		wg.Go(func() { readings[i].signals, readings[i].err = c.Read(ctx) })
+		wg.Go(func() { readings[i].Reading, readings[i].err = c.Read(ctx) })
 	}
 	wg.Wait()
 
@@ -140,7 +147,10 @@ func (s *Service) Issues(ctx context.Context, systemIDs []string) (Issues, error
 			out.Failed = append(out.Failed, c.Source)
 		default:
 			out.Checked = append(out.Checked, c.Source)
-			for id, signals := range r.signals {
+			if r.Watched.Total > 0 {
+				out.Watched = r.Watched
+			}
+			for id, signals := range r.Signals {
 				if systemIDs != nil && !slices.Contains(systemIDs, id) {
 					continue
 				}

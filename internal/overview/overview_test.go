@@ -18,7 +18,7 @@ func (n names) SystemNames(_ context.Context, ids []string) (map[string]string, 
 
 func source(id string, signals map[string][]Signal, err error) Contributor {
 	return Contributor{Source: id, Rule: authz.Rule{ID: id + ".x.read"},
-		Read: func(context.Context) (map[string][]Signal, error) { return signals, err }}
+		Read: func(context.Context) (Reading, error) { return Reading{Signals: signals}, err }}
 }
 
 func TestIssuesOrderAndHonesty(t *testing.T) {
