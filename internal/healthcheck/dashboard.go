@@ -163,3 +163,16 @@ func (s *Service) RecentTransitions(ctx context.Context, limit int) ([]Transitio
 	}
 	return out, nil
 }
+
+// DependentsOf tells what would be lost with a system, as phrases.
+func (s *Service) DependentsOf(ctx context.Context, systemID string) ([]string, error) {
+	checks, err := s.checkStatuses(ctx, "a.system_id = ?", systemID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(checks))
+	for i, c := range checks {
+		out[i] = fmt.Sprintf("the assignment of health check %q with its run history", c.ConfigurationName)
+	}
+	return out, nil
+}

@@ -389,6 +389,21 @@ func reach(c *ConfigurationBody) string {
 	}
 }
 
+// everySeconds writes an interval for people.
 func everySeconds(n int) string {
-	return (time.Duration(n) * time.Second).String()
+	for _, u := range []struct {
+		seconds int
+		name    string
+	}{{86400, "day"}, {3600, "hour"}, {60, "minute"}} {
+		switch {
+		case n == u.seconds:
+			return u.name
+		case n > u.seconds && n%u.seconds == 0:
+			return fmt.Sprintf("%d %ss", n/u.seconds, u.name)
+		}
+	}
+	if n == 1 {
+		return "second"
+	}
+	return fmt.Sprintf("%d seconds", n)
 }

@@ -1,0 +1,164 @@
+package healthcheck
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/checkstack/checkstack/internal/catalog"
+	"github.com/checkstack/checkstack/internal/db"
+	"github.com/checkstack/checkstack/internal/db/dbtest"
+)
+
+// setting reads a number from the environment, for longer measurements than a
+// regular `make bench` has time for.
+func setting(name string, def int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return def
+}
+
+// benchHistory is how many runs are stored before a measurement
+// (CHECKSTACK_BENCH_HISTORY), benchSeconds how long one lasts.
+func benchHistory() int           { return setting("CHECKSTACK_BENCH_HISTORY", 100_000) }
+func benchSeconds() time.Duration { return time.Duration(setting("CHECKSTACK_BENCH_SECONDS", 3)) * time.Second }
+
+// populate makes n slices, each a check of its own for one of the systems, and
+// history runs spread over them and the last six days.
+func populate(b *bundle, n, systems, intervalSeconds, history int) (systemIDs, configurationIDs []string) {
+	b.t.Helper()
+	ctx := context.Background()
+	now := b.svc.now()
+	sys, conf, slices, roll := newValues(), newValues(), newValues(), newValues()
+	for i := range systems {
+		id := newID()
+		systemIDs = append(systemIDs, id)
+		sys.add(id, fmt.Sprintf("System %d", i), "{}", 1, now, now)
+		roll.add(id, Unknown, 0)
+	}
+	var keys []sliceRow
+	for i := range n {
+		c := configurationRow{ID: newID(), Name: fmt.Sprintf("Check %d", i), StrategyID: kindID, Config: `{"target":"x","timeout":30000}`,
+			Collectors: "[]", IntervalSeconds: intervalSeconds, Version: 1, CreatedAt: now, UpdatedAt: now}
+		conf.add(c.ID, c.Name, c.StrategyID, c.Config, c.Collectors, c.IntervalSeconds, false, 1, now, now)
+		d, _ := c.draft()
+		r := newSlice(c, systemIDs[i%systems], true, nil, d, now)
+		r.NextDueMs = nextSlot(r.PhaseMs, r.IntervalMs, now.UnixMilli())
+		slices.add(r.SliceID, r.SystemID, r.ConfigurationID, r.Enabled, r.Thresholds, r.Active, r.ConfigurationVersion, r.IntervalMs,
+			r.PhaseMs, r.LeaseMs, r.NextDueMs, r.DueMs, r.ClaimedBy, r.ClaimedUntilMs, "h", Healthy, now.UnixMilli(), now.UnixMilli(), r.Reason)
+		keys = append(keys, r)
+		configurationIDs = append(configurationIDs, c.ID)
+	}
+	insert := func(table string, v *values) {
+		const rows = 500
+		for from := 0; from < v.rows; from += rows {
+			part := newValues()
+			part.width, part.rows = v.width, min(rows, v.rows-from)
+			part.args = v.args[from*v.width : (from+part.rows)*v.width]
+			if _, err := b.db.Write.NewRaw("INSERT INTO "+table+" VALUES "+part.text(), part.args...).Exec(ctx); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	insert("systems (id, name, metadata, version, created_at, updated_at)", sys)
+	insert("health_check_configurations ("+configurationColumns+")", conf)
+	insert("health_check_assignments ("+sliceColumns+")", slices)
+	insert("health_check_systems (system_id, status, since_ms)", roll)
+	fillHistory(b, keys, history)
+	return systemIDs, configurationIDs
+}
+
+// fillHistory stores runs over the last six days, with a payload of the size
+// that an HTTP check leaves.
+func fillHistory(b *bundle, keys []sliceRow, n int) {
+	b.t.Helper()
+	if n == 0 {
+		return
+	}
+	ctx := context.Background()
+	const span = 6 * 24 * time.Hour
+	start := b.svc.now().Add(-span)
+	const result = `{"connected": true, "connectionTimeMs": 12, "timings": {"dnsMs": 1, "connectMs": 3, "tlsMs": 7, "waitMs": 20, "transferMs": 1}, "collectors": {"0197c8f0-0000-7000-8000-000000000000": {"_collectorId": "healthcheck-http.request", "statusCode": 200, "statusText": "OK", "responseTimeMs": 31, "bodyLength": 512, "success": true}}}`
+	const rows = 1000
+	began := time.Now()
+	for from := 0; from < n; from += rows {
+		v := newValues()
+		for i := from; i < min(from+rows, n); i++ {
+			k := keys[i%len(keys)]
+			at := start.Add(time.Duration(float64(span) * float64(i) / float64(n))).Truncate(time.Millisecond)
+			status := Healthy
+			if i%997 == 0 {
+				status = Unhealthy
+			}
+			v.add(runID(at), k.SliceID, k.ConfigurationID, k.SystemID, status, at, 20+i%50, "Completed in 31ms", result)
+		}
+		if _, err := b.db.Write.NewRaw("INSERT INTO health_check_runs (id, slice_id, configuration_id, system_id, status, timestamp, latency_ms, message, result) VALUES "+
+			v.text(), v.args...).Exec(ctx); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.t.Logf("%d runs of history stored in %v", n, time.Since(began).Round(time.Second))
+	if b.db.Postgres() {
+		if _, err := b.db.Write.ExecContext(ctx, "VACUUM ANALYZE health_check_runs"); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func benchSetup(b *testing.B, d *db.DB) *bundle {
+	b.Helper()
+	bu := setup(b, d)
+	bu.svc.clock = time.Now
+	bu.cat = catalog.New(d, bu.signals, bu.svc.log)
+	return bu
+}
+
+// BenchmarkScheduler keeps a rate of checks whose probe costs nothing: claims,
+// results, states and rollup. It reports the rate that was stored and how late
+// probes began. The offered rates are what must be kept (2,000/s) and more than
+// can be.
+func BenchmarkScheduler(b *testing.B) {
+	for _, rate := range []int{2000, 20000} {
+		for _, history := range []int{0, benchHistory()} {
+			b.Run(fmt.Sprintf("offered=%d/history=%d", rate, history), func(b *testing.B) {
+				dbtest.EachB(b, func(b *testing.B, d *db.DB) { benchScheduler(b, d, rate, history) })
+			})
+		}
+	}
+}
+
+func benchScheduler(b *testing.B, d *db.DB, rate, history int) {
+	bu := benchSetup(b, d)
+	// 20,000 slices in either case: more of them, or a shorter interval.
+	interval := 20_000 / rate
+	populate(bu, rate*interval, 200, interval, history)
+	if err := bu.svc.spread(b.Context(), bu.svc.now()); err != nil {
+		b.Fatal(err)
+	}
+	if err := bu.svc.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	defer stop(b, bu.svc)
+	warm := time.NewTimer(2 * time.Second)
+	<-warm.C
+	b.ResetTimer()
+	var stored int64
+	var spent time.Duration
+	var last Stats
+	for b.Loop() {
+		bu.svc.ResetStats()
+		began := time.Now()
+		<-time.After(benchSeconds())
+		last = bu.svc.Stats()
+		spent += time.Since(began)
+		stored += last.Stored
+	}
+	b.ReportMetric(float64(stored)/spent.Seconds(), "runs/s")
+	b.ReportMetric(float64(last.Lateness.P50.Milliseconds()), "late-p50-ms")
+	b.ReportMetric(float64(last.Lateness.P99.Milliseconds()), "late-p99-ms")
+	b.ReportMetric(float64(last.Lateness.Max.Milliseconds()), "late-max-ms")
+}
