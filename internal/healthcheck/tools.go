@@ -187,7 +187,8 @@ func (s *Service) dryPropose(ctx context.Context, in proposeInput) (tool.Preview
 	p.Summary = fmt.Sprintf("Create health check %q, run every %s", strings.TrimSpace(in.Name), everySeconds(in.IntervalSeconds))
 	switch {
 	case missing:
-		p.Summary += fmt.Sprintf(", for system %q. This needs the system %q, which does not exist yet: create it first.", name, name)
+		p.Summary += fmt.Sprintf(", for system %q, which does not exist yet: create it first.", name)
+		p.Blocked = noSystemYet(name)
 	case id != "":
 		p.Payload.AssignToSystemID = id
 		p.Summary += fmt.Sprintf(", for system %q.", name)
@@ -197,13 +198,17 @@ func (s *Service) dryPropose(ctx context.Context, in proposeInput) (tool.Preview
 	return p, nil
 }
 
+func noSystemYet(name string) string {
+	return fmt.Sprintf("The system %q does not exist yet; create it first, then apply this again", name)
+}
+
 func (s *Service) runPropose(ctx context.Context, in proposeInput) (proposeOutput, error) {
 	id, name, missing, issues, err := s.target(ctx, in)
 	if err != nil {
 		return proposeOutput{}, err
 	}
 	if missing {
-		return proposeOutput{}, problem.Conflict("The system %q does not exist yet; create it first, then apply this again", name)
+		return proposeOutput{}, problem.Conflict("%s", noSystemYet(name))
 	}
 	if err := problem.InputIssues(issues); err != nil {
 		return proposeOutput{}, err

@@ -155,7 +155,11 @@ func (g *Gate) payload(r *row) (json.RawMessage, error) {
 func (g *Gate) recheck(ctx context.Context, t tool.Tool, r *row, payload json.RawMessage) error {
 	err := t.Validate(payload)
 	if err == nil {
-		_, err = guard(ctx, func(ctx context.Context) (tool.Dry, error) { return t.Preview(ctx, payload) })
+		var dry tool.Dry
+		dry, err = guard(ctx, func(ctx context.Context) (tool.Dry, error) { return t.Preview(ctx, payload) })
+		if err == nil && dry.Blocked != "" {
+			err = problem.Conflict("%s", dry.Blocked)
+		}
 	}
 	if err == nil {
 		return nil

@@ -54,6 +54,10 @@ type Preview[In any] struct {
 	// Before and After give the changed thing for the field diff; both nil for a
 	// creation.
 	Before, After any
+	// Blocked says what must happen before this can be applied, such as another
+	// proposal; empty means nothing. A blocked change can be proposed; applying
+	// it is refused with this text and it keeps waiting.
+	Blocked string
 }
 
 // Dry is a Preview in the form in which it is stored and shown.
@@ -61,6 +65,7 @@ type Dry struct {
 	Summary string
 	Payload json.RawMessage
 	Diff    []Change
+	Blocked string
 }
 
 // Tool is one registered tool.
@@ -128,7 +133,7 @@ func DefineChange[In, Out any](spec Spec, dryRun func(context.Context, In) (Prev
 		if err != nil {
 			return Dry{}, fmt.Errorf("payload of %s: %w", spec.Name, err)
 		}
-		dry := Dry{Summary: p.Summary, Payload: payload}
+		dry := Dry{Summary: p.Summary, Payload: payload, Blocked: p.Blocked}
 		if p.Before != nil || p.After != nil {
 			if dry.Diff, err = Diff(p.Before, p.After); err != nil {
 				return Dry{}, fmt.Errorf("diff of %s: %w", spec.Name, err)
