@@ -4,15 +4,137 @@
  */
 
 export interface paths {
-    "/rest/auth/getCurrentUserProfile": {
+    "/rest/ai/applyTool": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Get your own profile */
-        get: operations["auth_getCurrentUserProfile"];
+        get?: never;
+        put?: never;
+        /**
+         * Apply a proposed change
+         * @description Carries out the stored payload, once. If the dry run refuses by now, the answer says why and the proposal keeps waiting.
+         */
+        post: operations["ai_applyTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/archiveConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a conversation off the list */
+        post: operations["ai_archiveConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/createConnection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a connection to a model provider */
+        post: operations["ai_createConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/createConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a conversation */
+        post: operations["ai_createConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/declineTool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decline a proposed change */
+        post: operations["ai_declineTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/deleteConnection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a connection and its key */
+        delete: operations["ai_deleteConnection"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/deleteConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a conversation for good */
+        delete: operations["ai_deleteConversation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/getConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a conversation with its messages, cards in their present state */
+        get: operations["ai_getConversation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -21,7 +143,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/rest/auth/updateCurrentUser": {
+    "/rest/ai/getExamples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List things one can ask the assistant */
+        get: operations["ai_getExamples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/getProposal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the present state of a change that the caller proposed */
+        get: operations["ai_getProposal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listChatIntegrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what the assistant can run on, the built-in assistant first */
+        get: operations["ai_listChatIntegrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listConnections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List connections to model providers */
+        get: operations["ai_listConnections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listConversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the caller's conversations, latest activity first */
+        get: operations["ai_listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listTools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tools that the caller may use through the assistant */
+        get: operations["ai_listTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/proposeTool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose a change
+         * @description Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied, within ten minutes.
+         */
+        post: operations["ai_proposeTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/testConnection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a provider for its models to see whether it can be reached */
+        post: operations["ai_testConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/updateConnection": {
         parameters: {
             query?: never;
             header?: never;
@@ -34,8 +295,25 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change your own name or email address */
-        patch: operations["auth_updateCurrentUser"];
+        /** Change a connection to a model provider */
+        patch: operations["ai_updateConnection"];
+        trace?: never;
+    };
+    "/rest/ai/updateConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change title, model or permission mode */
+        patch: operations["ai_updateConversation"];
         trace?: never;
     };
     "/rest/auth/changePassword": {
@@ -52,225 +330,6 @@ export interface paths {
          * @description Signs out all your other sessions.
          */
         post: operations["auth_changePassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/getSessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List your own sessions */
-        get: operations["auth_getSessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/deleteSession": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Sign out one of your own sessions */
-        delete: operations["auth_deleteSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/getUsers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List all users */
-        get: operations["auth_getUsers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/createCredentialUser": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create a user who signs in with a password
-         * @description Works whether or not registration is open. Without roleIds the user gets the role users.
-         */
-        post: operations["auth_createCredentialUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/updateUserRoles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Set the roles of another user
-         * @description You can only give roles whose access you have yourself. The only administrator cannot lose the role.
-         */
-        patch: operations["auth_updateUserRoles"];
-        trace?: never;
-    };
-    "/rest/auth/deleteUser": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete a user
-         * @description Users with the role admin cannot be deleted.
-         */
-        delete: operations["auth_deleteUser"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/getRoles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List all roles */
-        get: operations["auth_getRoles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/getAccessRules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List all access rules */
-        get: operations["auth_getAccessRules"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/createRole": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create a role
-         * @description Unknown access rules are dropped. You can only grant access that you have yourself.
-         */
-        post: operations["auth_createRole"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/updateRole": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change a role
-         * @description Unknown access rules are dropped. The access rules of the role admin and of your own roles stay as they are.
-         */
-        patch: operations["auth_updateRole"];
-        trace?: never;
-    };
-    "/rest/auth/deleteRole": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete a role */
-        delete: operations["auth_deleteRole"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/auth/getApplications": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List all applications */
-        get: operations["auth_getApplications"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -297,24 +356,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/rest/auth/updateApplication": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Change an application */
-        patch: operations["auth_updateApplication"];
-        trace?: never;
-    };
-    "/rest/auth/regenerateApplicationSecret": {
+    "/rest/auth/createCredentialUser": {
         parameters: {
             query?: never;
             header?: never;
@@ -324,10 +366,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an application a new key
-         * @description The old key is refused at once. You must have all access that the application has.
+         * Create a user who signs in with a password
+         * @description Works whether or not registration is open. Without roleIds the user gets the role users.
          */
-        post: operations["auth_regenerateApplicationSecret"];
+        post: operations["auth_createCredentialUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/createRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a role
+         * @description Unknown access rules are dropped. You can only grant access that you have yourself.
+         */
+        post: operations["auth_createRole"];
         delete?: never;
         options?: never;
         head?: never;
@@ -351,6 +413,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/auth/deleteRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a role */
+        delete: operations["auth_deleteRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/deleteSession": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign out one of your own sessions */
+        delete: operations["auth_deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/deleteUser": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Users with the role admin cannot be deleted.
+         */
+        delete: operations["auth_deleteUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getAccessRules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all access rules */
+        get: operations["auth_getAccessRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getApplications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all applications */
+        get: operations["auth_getApplications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getCurrentUserProfile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get your own profile */
+        get: operations["auth_getCurrentUserProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/auth/getRegistrationStatus": {
         parameters: {
             query?: never;
@@ -362,6 +529,77 @@ export interface paths {
         get: operations["auth_getRegistrationStatus"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getRoles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all roles */
+        get: operations["auth_getRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getSessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your own sessions */
+        get: operations["auth_getSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getUsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all users */
+        get: operations["auth_getUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/regenerateApplicationSecret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an application a new key
+         * @description The old key is refused at once. You must have all access that the application has.
+         */
+        post: operations["auth_regenerateApplicationSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -385,6 +623,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/auth/updateApplication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change an application */
+        patch: operations["auth_updateApplication"];
+        trace?: never;
+    };
+    "/rest/auth/updateCurrentUser": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change your own name or email address */
+        patch: operations["auth_updateCurrentUser"];
+        trace?: never;
+    };
+    "/rest/auth/updateRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a role
+         * @description Unknown access rules are dropped. The access rules of the role admin and of your own roles stay as they are.
+         */
+        patch: operations["auth_updateRole"];
+        trace?: never;
+    };
+    "/rest/auth/updateUserRoles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set the roles of another user
+         * @description You can only give roles whose access you have yourself. The only administrator cannot lose the role.
+         */
+        patch: operations["auth_updateUserRoles"];
+        trace?: never;
+    };
+    "/rest/catalog/addSystemLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a link to a system */
+        post: operations["catalog_addSystemLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/addSystemToGroup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a system into a group; twice is the same as once */
+        post: operations["catalog_addSystemToGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/createGroup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a group */
+        post: operations["catalog_createGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/createSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a system */
+        post: operations["catalog_createSystem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/deleteGroup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a group; its systems stay */
+        delete: operations["catalog_deleteGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/deleteSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a system with its links, memberships and check assignments */
+        delete: operations["catalog_deleteSystem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/catalog/getEntities": {
         parameters: {
             query?: never;
@@ -394,40 +808,6 @@ export interface paths {
         };
         /** List all systems and groups */
         get: operations["catalog_getEntities"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/getSystems": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List systems by name */
-        get: operations["catalog_getSystems"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/getSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Get one system */
-        get: operations["catalog_getSystem"];
         put?: never;
         post?: never;
         delete?: never;
@@ -453,6 +833,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/catalog/getSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one system */
+        get: operations["catalog_getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/catalog/getSystemGroups": {
         parameters: {
             query?: never;
@@ -470,153 +867,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/rest/catalog/createSystem": {
+    "/rest/catalog/getSystems": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
-        /** Create a system */
-        post: operations["catalog_createSystem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/updateSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        /** List systems by name */
+        get: operations["catalog_getSystems"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Change a system */
-        patch: operations["catalog_updateSystem"];
-        trace?: never;
-    };
-    "/rest/catalog/deleteSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete a system with its links, memberships and check assignments */
-        delete: operations["catalog_deleteSystem"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/addSystemLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Add a link to a system */
-        post: operations["catalog_addSystemLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/removeSystemLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Remove a link from a system */
-        delete: operations["catalog_removeSystemLink"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/createGroup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Create a group */
-        post: operations["catalog_createGroup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/updateGroup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Change a group */
-        patch: operations["catalog_updateGroup"];
-        trace?: never;
-    };
-    "/rest/catalog/deleteGroup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete a group; its systems stay */
-        delete: operations["catalog_deleteGroup"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/catalog/addSystemToGroup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Put a system into a group; twice is the same as once */
-        post: operations["catalog_addSystemToGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -640,71 +901,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/rest/healthcheck/getStrategies": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getStrategies"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getCollectors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getCollectors"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getConfigurations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getConfigurations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/createConfiguration": {
+    "/rest/catalog/removeSystemLink": {
         parameters: {
             query?: never;
             header?: never;
@@ -713,7 +910,59 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["healthcheck.createConfiguration"];
+        post?: never;
+        /** Remove a link from a system */
+        delete: operations["catalog_removeSystemLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/catalog/updateGroup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a group */
+        patch: operations["catalog_updateGroup"];
+        trace?: never;
+    };
+    "/rest/catalog/updateSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a system */
+        patch: operations["catalog_updateSystem"];
+        trace?: never;
+    };
+    "/rest/healthcheck/associateSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Assign a health check to a system, or change the assignment */
+        post: operations["healthcheck_associateSystem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -729,7 +978,331 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["healthcheck.createAndAssign"];
+        /** Create a health check configuration and assign it, all or nothing */
+        post: operations["healthcheck_createAndAssign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/createConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a health check configuration */
+        post: operations["healthcheck_createConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/deleteConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a health check configuration with its assignments and runs */
+        delete: operations["healthcheck_deleteConfiguration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/disassociateSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a health check off a system; its history stays until it is too old */
+        post: operations["healthcheck_disassociateSystem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getAggregatedHistory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the chart of a check */
+        get: operations["healthcheck_getAggregatedHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getBulkSystemHealthStatus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read the health of several systems */
+        post: operations["healthcheck_getBulkSystemHealthStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getCollectors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what a kind of health check can measure */
+        get: operations["healthcheck_getCollectors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one health check configuration */
+        get: operations["healthcheck_getConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getConfigurations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List health check configurations */
+        get: operations["healthcheck_getConfigurations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getDetailedHistory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List stored runs with their results */
+        get: operations["healthcheck_getDetailedHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getHistory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List stored runs */
+        get: operations["healthcheck_getHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getRunById": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one stored run in full */
+        get: operations["healthcheck_getRunById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getStrategies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the kinds of health checks */
+        get: operations["healthcheck_getStrategies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getSystemAssociations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the health checks assigned to a system */
+        get: operations["healthcheck_getSystemAssociations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getSystemHealthOverview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the checks of a system with their newest runs */
+        get: operations["healthcheck_getSystemHealthOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/getSystemHealthStatus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the health of a system */
+        get: operations["healthcheck_getSystemHealthStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/pauseConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a health check on all its systems */
+        post: operations["healthcheck_pauseConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/resumeConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a paused health check */
+        post: operations["healthcheck_resumeConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/runNow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a health check of a system at once */
+        post: operations["healthcheck_runNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/healthcheck/testConfiguration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a draft once without storing anything */
+        post: operations["healthcheck_testConfiguration"];
         delete?: never;
         options?: never;
         head?: never;
@@ -749,55 +1322,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch: operations["healthcheck.updateConfiguration"];
-        trace?: never;
-    };
-    "/rest/healthcheck/deleteConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete: operations["healthcheck.deleteConfiguration"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/pauseConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.pauseConfiguration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/resumeConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.resumeConfiguration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
+        /** Change a health check configuration */
+        patch: operations["healthcheck_updateConfiguration"];
         trace?: never;
     };
     "/rest/healthcheck/validateConfiguration": {
@@ -809,199 +1335,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["healthcheck.validateConfiguration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/testConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.testConfiguration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getSystemAssociations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getSystemAssociations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/associateSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.associateSystem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/disassociateSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.disassociateSystem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/runNow": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.runNow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getSystemHealthStatus": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getSystemHealthStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getBulkSystemHealthStatus": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["healthcheck.getBulkSystemHealthStatus"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getSystemHealthOverview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getSystemHealthOverview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getHistory": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getDetailedHistory": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getDetailedHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getRunById": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getRunById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/healthcheck/getAggregatedHistory": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["healthcheck.getAggregatedHistory"];
-        put?: never;
-        post?: never;
+        /** List everything that is wrong with a draft */
+        post: operations["healthcheck_validateConfiguration"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1015,7 +1350,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["system.getIssues"];
+        /** List the systems that need attention */
+        get: operations["system_getIssues"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1031,263 +1367,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["system.getRecentActivity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/listTools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.listTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/applyTool": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.applyTool"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/declineTool": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.declineTool"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/getProposal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.getProposal"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/listChatIntegrations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.listChatIntegrations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/listConversations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.listConversations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/createConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.createConversation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/getConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.getConversation"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/updateConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch: operations["ai.updateConversation"];
-        trace?: never;
-    };
-    "/rest/ai/archiveConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.archiveConversation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/listConnections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.listConnections"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/createConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.createConnection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/updateConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch: operations["ai.updateConnection"];
-        trace?: never;
-    };
-    "/rest/ai/deleteConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete: operations["ai.deleteConnection"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/testConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ai.testConnection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/ai/getExamples": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["ai.getExamples"];
+        /** List recent changes of health */
+        get: operations["system_getRecentActivity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1300,13 +1381,237 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Problem: {
-            code: string;
+        AgentApplyOutput: {
+            /** @description The tool's result */
+            result: unknown;
+            toolCallId: string;
+        };
+        AgentArchivedOutput: {
+            archived: boolean;
+        };
+        AgentChatIntegration: {
+            availableModels?: string[];
+            /** @description The built-in assistant, which is no language model */
+            builtin: boolean;
+            connectionId: string;
+            defaultModel: string;
+            name: string;
+        };
+        AgentConnectionOutput: {
+            availableModels: string[];
+            baseUrl: string;
+            /** Format: int64 */
+            contextWindowTokens: number | null;
+            /** Format: date-time */
+            createdAt: string;
+            defaultModel: string;
+            /** @description The key itself is never given out */
+            hasApiKey: boolean;
+            id: string;
+            /** @enum {string} */
+            modelFamily: "generic" | "anthropic" | "openai";
+            name: string;
+            spendCap: components["schemas"]["AgentSpendCapOutput"];
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        AgentConversationOutput: {
+            /** Format: date-time */
+            createdAt: string;
+            id: string;
+            /** @description Connection that was used last */
+            integrationId: string | null;
+            model: string | null;
+            /** @enum {string} */
+            permissionMode: "approve" | "auto";
+            title: string | null;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        AgentCreateConnectionInput: {
+            /** @description Stored encrypted and never given out; absent for endpoints without one */
+            apiKey?: string;
+            /** @description Models that may be used; all when empty */
+            availableModels?: string[];
+            /** @description Endpoint up to and including /v1; OpenAI's when absent */
+            baseUrl?: string;
+            /** Format: int64 */
+            contextWindowTokens?: number;
+            defaultModel: string;
+            /**
+             * @default generic
+             * @enum {string}
+             */
+            modelFamily?: "generic" | "anthropic" | "openai";
+            name: string;
+            /** @description Tokens per person in a rolling window: {tokenBudget, windowMinutes}; absent, null, blank or incomplete means no cap */
+            spendCap?: unknown;
+        };
+        AgentCreateConversationInput: {
+            /** @description Connection to use; unknown ones are not stored */
+            integrationId?: string;
+            /** @description Becomes the connection's default when it may not be used */
+            model?: string;
+            /**
+             * @default approve
+             * @enum {string}
+             */
+            permissionMode?: "approve" | "auto";
+            title?: string;
+        };
+        AgentDeclineOutput: {
+            declined: boolean;
+        };
+        AgentDeletedOutput: {
+            deleted: boolean;
+        };
+        AgentExamplesOutput: {
+            examples: string[];
+        };
+        AgentGetConversationOutput: {
+            conversation: components["schemas"]["AgentConversationOutput"];
+            messages: components["schemas"]["AgentMessageOutput"][];
+        };
+        AgentGetProposalInput: {
+            toolCallId: string;
+        };
+        AgentGetProposalOutput: {
+            /** Format: date-time */
+            appliedAt?: string;
+            /** @description Who applied or declined */
+            appliedBy?: components["schemas"]["ProposalWho"];
+            conversationId?: string;
+            diff?: components["schemas"]["ToolChange"][];
+            /** @enum {string} */
+            effect: "mutate" | "destructive";
+            /** @description Why a change failed */
+            error?: string;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Credentials are covered */
+            payload: unknown;
+            /** Format: date-time */
+            proposedAt: string;
+            /** @description Result of an applied change */
+            result?: unknown;
+            /** @enum {string} */
+            status: "proposed" | "applying" | "applied" | "failed" | "expired" | "rejected";
+            summary: string;
+            /** @description Only while the proposal waits */
+            token?: string;
+            toolCallId: string;
+            toolName: string;
+        };
+        AgentIdInput: {
+            id: string;
+        };
+        AgentListChatIntegrationsOutput: {
+            integrations: components["schemas"]["AgentChatIntegration"][];
+        };
+        AgentListConnectionsOutput: {
+            connections: components["schemas"]["AgentConnectionOutput"][];
+        };
+        AgentListConversationsOutput: {
+            conversations: components["schemas"]["AgentConversationOutput"][];
+        };
+        AgentListToolsOutput: {
+            tools: components["schemas"]["AgentToolDescriptor"][];
+        };
+        AgentMessageMetadata: {
+            /** @description Why the turn ended early */
+            error?: string;
+            /** @description The person stopped the turn */
+            stopped?: boolean;
+        };
+        AgentMessageOutput: {
+            /** Format: date-time */
+            createdAt: string;
+            id: string;
+            metadata?: components["schemas"]["AgentMessageMetadata"];
+            parts: components["schemas"]["AgentPart"][];
+            /** @enum {string} */
+            role: "user" | "assistant";
+        };
+        AgentPart: {
+            errorText?: string;
+            input?: unknown;
+            output?: unknown;
+            /** @description done, output-available or output-error */
+            state?: string;
+            text?: string;
+            toolCallId?: string;
+            toolName?: string;
+            /** @description step-start, text or dynamic-tool */
+            type: string;
+        };
+        AgentProposalOutput: {
+            diff?: components["schemas"]["ToolChange"][];
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description What apply will run; credentials are covered */
+            payload: unknown;
+            summary: string;
+            /** @description Applies or declines the proposal, once */
+            token: string;
+            toolCallId: string;
+        };
+        AgentProposeInput: {
+            /** @description Arguments of the tool */
+            input: unknown;
+            /** @description Dotted name; the form with underscores is accepted too */
+            toolName: string;
+        };
+        AgentSpendCapOutput: {
+            /** Format: int64 */
+            tokenBudget: number;
+            /** Format: int64 */
+            windowMinutes: number;
+        };
+        AgentTestConnectionInput: {
+            apiKey?: string;
+            baseUrl?: string;
+            /** @description Stored connection whose values stand in for what is absent */
+            id?: string;
+        };
+        AgentTestConnectionOutput: {
             message: string;
-            issues?: {
-                path: string;
-                message: string;
-            }[];
+            ok: boolean;
+        };
+        AgentTokenInput: {
+            token: string;
+        };
+        AgentToolDescriptor: {
+            description: string;
+            /** @enum {string} */
+            effect: "read" | "mutate" | "destructive";
+            /** @description JSON Schema of the arguments */
+            inputSchema: unknown;
+            name: string;
+            /** @description JSON Schema of the result, when it is known */
+            outputSchema?: unknown;
+            requiredAccessRules: string[];
+        };
+        AgentUpdateConnectionInput: {
+            /** @description Absent or blank keeps the stored key; needed again when the address points to another server */
+            apiKey?: string;
+            availableModels?: string[];
+            baseUrl?: string;
+            /** Format: int64 */
+            contextWindowTokens?: number | null;
+            defaultModel?: string;
+            id: string;
+            /** @enum {string} */
+            modelFamily?: "generic" | "anthropic" | "openai";
+            name?: string;
+            /** @description null, blank or incomplete removes the cap; absent keeps it */
+            spendCap?: unknown;
+        };
+        AgentUpdateConversationInput: {
+            id: string;
+            model?: string;
+            /** @enum {string} */
+            permissionMode?: "approve" | "auto";
+            title?: string;
         };
         CatalogAddLinkInput: {
             label: string;
@@ -1427,6 +1732,438 @@ export interface components {
              * @description The version this change was made against; the update is refused when it has moved
              */
             version?: number;
+        };
+        HealthcheckAggregatedInput: {
+            /** Format: uuid */
+            configurationId: string;
+            /** Format: date-time */
+            endDate: string;
+            /** Format: date-time */
+            startDate: string;
+            systemId: string;
+            /**
+             * Format: int64
+             * @default 500
+             */
+            targetPoints?: number;
+        };
+        HealthcheckAggregatedOutput: {
+            /** Format: int64 */
+            bucketIntervalSeconds: number;
+            buckets: components["schemas"]["HealthcheckBucketBody"][];
+        };
+        HealthcheckAssertionBody: {
+            /** @description Result field, such as statusCode, or body.$ with jsonPath */
+            field: string;
+            /** @description Path into a raw body, such as $.items.length */
+            jsonPath?: string;
+            /** @description One of the operators that getCollectors lists for the field */
+            operator: string;
+            /** @description What to compare with; absent for operators such as isTrue */
+            value?: unknown;
+        };
+        HealthcheckAssociateBody: {
+            /** Format: uuid */
+            configurationId: string;
+            /** @default true */
+            enabled?: boolean;
+            /** @description Leave it out for the default */
+            stateThresholds?: components["schemas"]["HealthcheckThresholdsBody"];
+        };
+        HealthcheckAssociateInput: {
+            body: components["schemas"]["HealthcheckAssociateBody"];
+            systemId: string;
+        };
+        HealthcheckAssociationBody: {
+            configurationId: string;
+            configurationName: string;
+            enabled: boolean;
+            /** @description null for the default */
+            stateThresholds: components["schemas"]["HealthcheckThresholdsBody"];
+        };
+        HealthcheckAssociationsOutput: {
+            associations: components["schemas"]["HealthcheckAssociationBody"][];
+        };
+        HealthcheckBucketBody: {
+            /** Format: int64 */
+            avgLatencyMs?: number;
+            /** Format: date-time */
+            bucketEnd: string;
+            /** Format: int64 */
+            bucketIntervalSeconds: number;
+            /** Format: date-time */
+            bucketStart: string;
+            /** Format: int64 */
+            degradedCount: number;
+            /** Format: int64 */
+            healthyCount: number;
+            /** Format: int64 */
+            maxLatencyMs?: number;
+            /** Format: int64 */
+            minLatencyMs?: number;
+            /** Format: int64 */
+            p50LatencyMs?: number;
+            /** Format: int64 */
+            p95LatencyMs?: number;
+            /** Format: int64 */
+            runCount: number;
+            /**
+             * Format: double
+             * @description Share of healthy runs, 0 to 1
+             */
+            successRate: number;
+            /** Format: int64 */
+            unhealthyCount: number;
+        };
+        HealthcheckBulkStatusInput: {
+            systemIds: string[];
+        };
+        HealthcheckBulkStatusOutput: {
+            statuses: {
+                [key: string]: components["schemas"]["HealthcheckSystemStatusBody"];
+            };
+        };
+        HealthcheckCheckStatusBody: {
+            configurationId: string;
+            configurationName: string;
+            enabled: boolean;
+            /** Format: date-time */
+            lastRunAt?: string;
+            /** @description What the newest failing run said; not for guests */
+            message?: string;
+            paused: boolean;
+            /** Format: int64 */
+            runsConsidered: number;
+            /** Format: date-time */
+            since: string | null;
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy" | "unknown";
+        };
+        HealthcheckCollectorBody: {
+            assertions?: components["schemas"]["HealthcheckAssertionBody"][];
+            /** @description Kind of collector, such as healthcheck-http.request */
+            collectorId: string;
+            /** @description Settings after the collector's configSchema */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description UUID of this instance; leave it out for a new one */
+            id?: string;
+        };
+        HealthcheckCollectorKindBody: {
+            allowMultiple: boolean;
+            /** @description Fields that assertions may use, with their operators */
+            assertionFields: components["schemas"]["StrategyAssertionField"][];
+            /** @description JSON Schema of the settings */
+            configSchema: unknown;
+            description: string;
+            displayName: string;
+            id: string;
+            /** @description JSON Schema of the result */
+            resultSchema: unknown;
+        };
+        HealthcheckCollectorsInput: {
+            strategyId: string;
+        };
+        HealthcheckCollectorsOutput: {
+            collectors: components["schemas"]["HealthcheckCollectorKindBody"][];
+        };
+        HealthcheckConfigurationBody: {
+            collectors: components["schemas"]["HealthcheckCollectorBody"][];
+            /** @description Settings after the strategy's configSchema, without secrets */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Paths of the secret fields that hold a value */
+            configuredSecrets: string[];
+            /** Format: date-time */
+            createdAt: string;
+            id: string;
+            /** Format: int64 */
+            intervalSeconds: number;
+            name: string;
+            paused: boolean;
+            strategyId: string;
+            systemIds: string[];
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            version: number;
+        };
+        HealthcheckConfigurationsOutput: {
+            configurations: components["schemas"]["HealthcheckConfigurationBody"][];
+        };
+        HealthcheckCreateAndAssignInput: {
+            collectors?: components["schemas"]["HealthcheckCollectorBody"][];
+            /** @description Settings after the strategy's configSchema */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int64
+             * @description Seconds between two runs, 1 to 604800
+             */
+            intervalSeconds: number;
+            /** @description 1 to 200 characters */
+            name: string;
+            /** @description Kind of check, such as healthcheck-http.http */
+            strategyId: string;
+            /** @description Systems to assign it to */
+            systemIds: string[];
+        };
+        HealthcheckCreateInput: {
+            collectors?: components["schemas"]["HealthcheckCollectorBody"][];
+            /** @description Settings after the strategy's configSchema */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int64
+             * @description Seconds between two runs, 1 to 604800
+             */
+            intervalSeconds: number;
+            /** @description 1 to 200 characters */
+            name: string;
+            /** @description Kind of check, such as healthcheck-http.http */
+            strategyId: string;
+        };
+        HealthcheckDetailedHistoryOutput: {
+            runs: components["schemas"]["HealthcheckDetailedRunBody"][];
+            /**
+             * Format: int64
+             * @description How many match, counted up to 10000
+             */
+            total: number;
+        };
+        HealthcheckDetailedRunBody: {
+            configurationId: string;
+            id: string;
+            /** Format: int64 */
+            latencyMs?: number;
+            message: string;
+            /** @description connected, connectionTimeMs, error, collectors by instance id, timings */
+            result: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy";
+            systemId: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        HealthcheckDraftBody: {
+            collectors?: components["schemas"]["HealthcheckCollectorBody"][];
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description A stored configuration whose secrets stand in for blank ones */
+            id?: string;
+            /** Format: int64 */
+            intervalSeconds?: number;
+            name?: string;
+            strategyId?: string;
+        };
+        HealthcheckFailureCount: {
+            /** Format: int64 */
+            minFailureCount: number;
+        };
+        HealthcheckHistoryInput: {
+            /** Format: uuid */
+            configurationId?: string;
+            /**
+             * Format: date-time
+             * @description Exclusive
+             */
+            endDate?: string;
+            /**
+             * Format: int64
+             * @default 10
+             */
+            limit?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            offset?: number;
+            /**
+             * @default desc
+             * @enum {string}
+             */
+            sortOrder?: "asc" | "desc";
+            /**
+             * Format: date-time
+             * @description Inclusive
+             */
+            startDate?: string;
+            /** @enum {string} */
+            status?: "healthy" | "degraded" | "unhealthy";
+            systemId?: string;
+        };
+        HealthcheckHistoryOutput: {
+            runs: components["schemas"]["HealthcheckRunBody"][];
+            /**
+             * Format: int64
+             * @description How many match, counted up to 10000
+             */
+            total: number;
+        };
+        HealthcheckIDInput: {
+            /**
+             * Format: uuid
+             * @description The configuration
+             */
+            id: string;
+        };
+        HealthcheckOverviewBody: {
+            configurationId: string;
+            configurationName: string;
+            enabled: boolean;
+            /** Format: int64 */
+            intervalSeconds: number;
+            /** Format: date-time */
+            lastRunAt: string | null;
+            /**
+             * Format: date-time
+             * @description null when it is paused or disabled
+             */
+            nextRunAt: string | null;
+            paused: boolean;
+            /** @description The newest 25, oldest first */
+            recentRuns: components["schemas"]["HealthcheckRecentRun"][];
+            /** Format: date-time */
+            since: string | null;
+            /** @description Silent for five intervals and at least ten minutes */
+            stale: boolean;
+            /** @description null for the default */
+            stateThresholds: components["schemas"]["HealthcheckThresholdsBody"];
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy" | "unknown";
+            strategyId: string;
+        };
+        HealthcheckOverviewOutput: {
+            checks: components["schemas"]["HealthcheckOverviewBody"][];
+            systemId: string;
+        };
+        HealthcheckPairInput: {
+            /** Format: uuid */
+            configurationId: string;
+            systemId: string;
+        };
+        HealthcheckRecentRun: {
+            id: string;
+            /** Format: int64 */
+            latencyMs?: number;
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy";
+            /** Format: date-time */
+            timestamp: string;
+        };
+        HealthcheckRunBody: {
+            configurationId: string;
+            id: string;
+            /** Format: int64 */
+            latencyMs?: number;
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy";
+            systemId: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        HealthcheckRunInput: {
+            /** Format: uuid */
+            runId: string;
+        };
+        HealthcheckStrategiesOutput: {
+            strategies: components["schemas"]["HealthcheckStrategyBody"][];
+        };
+        HealthcheckStrategyBody: {
+            category: string;
+            /** @description JSON Schema of the settings */
+            configSchema: unknown;
+            description: string;
+            displayName: string;
+            id: string;
+            /** @description JSON Schema of the result */
+            resultSchema: unknown;
+        };
+        HealthcheckSuccessCount: {
+            /** Format: int64 */
+            minSuccessCount: number;
+        };
+        HealthcheckSuccessOutput: {
+            success: boolean;
+        };
+        HealthcheckSystemInput: {
+            systemId: string;
+        };
+        HealthcheckSystemStatusBody: {
+            checkStatuses: components["schemas"]["HealthcheckCheckStatusBody"][];
+            /** Format: date-time */
+            evaluatedAt: string;
+            /** Format: date-time */
+            since: string | null;
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy" | "unknown";
+        };
+        HealthcheckTestInput: {
+            draft: components["schemas"]["HealthcheckDraftBody"];
+            /** @description System whose values templates see */
+            systemId?: string;
+        };
+        HealthcheckTestOutput: {
+            /** Format: int64 */
+            latencyMs?: number;
+            message: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy";
+        };
+        HealthcheckThresholdsBody: {
+            /** @description Failures that are degraded; default 2 in a row, or 3 in the window */
+            degraded?: components["schemas"]["HealthcheckFailureCount"];
+            /** @description Successes in a row that are healthy again; consecutive only, default 1 */
+            healthy?: components["schemas"]["HealthcheckSuccessCount"];
+            /** @enum {string} */
+            mode: "consecutive" | "window";
+            /** @description Failures that are unhealthy; default 5 in a row, or 7 in the window */
+            unhealthy?: components["schemas"]["HealthcheckFailureCount"];
+            /**
+             * Format: int64
+             * @description Runs in the window, 3 to 100, default 10; window only
+             */
+            windowSize?: number;
+        };
+        HealthcheckUpdateBody: {
+            /** @description Replaces the list */
+            collectors?: components["schemas"]["HealthcheckCollectorBody"][];
+            /** @description Replaces the settings; blank or absent secrets keep their value, null removes it */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** Format: int64 */
+            intervalSeconds?: number;
+            name?: string;
+            paused?: boolean;
+            strategyId?: string;
+        };
+        HealthcheckUpdateInput: {
+            body: components["schemas"]["HealthcheckUpdateBody"];
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: int64
+             * @description The version that was read; the update is refused when it has moved
+             */
+            version?: number;
+        };
+        HealthcheckValidateInput: {
+            draft: components["schemas"]["HealthcheckDraftBody"];
+        };
+        HealthcheckValidateOutput: {
+            errors: components["schemas"]["ProblemIssue"][];
+            valid: boolean;
         };
         IdentityApplicationItem: {
             /** Format: date-time */
@@ -1603,6 +2340,82 @@ export interface components {
         IdentityUsersOutput: {
             users: components["schemas"]["IdentityUserItem"][];
         };
+        OverviewActivityInput: {
+            /**
+             * Format: int64
+             * @default 8
+             */
+            limit?: number;
+        };
+        OverviewActivityOutput: {
+            items: components["schemas"]["OverviewActivityView"][];
+        };
+        OverviewActivityView: {
+            /** Format: date-time */
+            at: string;
+            /** @description Status before, null for the first */
+            from: string | null;
+            id: string;
+            systemId: string;
+            systemName: string;
+            to: string;
+        };
+        OverviewIssuesInput: {
+            /** @description Only these systems. Ids are UUIDs from a list tool, never names. */
+            systemIds?: string[];
+        };
+        OverviewIssuesOutput: {
+            checkedSources: string[];
+            /** @description Sources that could not be read */
+            failedSources: string[];
+            /** Format: int64 */
+            healthySystems: number;
+            /** @description Sources the caller may not read: nothing is known about them */
+            inaccessibleSources: string[];
+            /**
+             * Format: date-time
+             * @description When a check last ran
+             */
+            lastRunAt?: string;
+            /**
+             * Format: int64
+             * @description Watched systems whose checks have not run yet
+             */
+            pendingSystems: number;
+            /** @description Systems with at least one signal, worst first */
+            systems: components["schemas"]["OverviewSystemView"][];
+            /** Format: int64 */
+            totalSignals: number;
+            /**
+             * Format: int64
+             * @description Systems listed
+             */
+            totalSystems: number;
+            /**
+             * Format: int64
+             * @description Systems with at least one enabled check
+             */
+            watchedSystems: number;
+        };
+        OverviewSignalView: {
+            detail?: string;
+            /** @description Page with more; absent when the caller may not open it */
+            href?: string;
+            label: string;
+            /** Format: date-time */
+            since?: string;
+            /** @description Plugin that reports it */
+            source: string;
+            /** @enum {string} */
+            tone: "error" | "warn" | "info";
+        };
+        OverviewSystemView: {
+            /** @description Worst first */
+            signals: components["schemas"]["OverviewSignalView"][];
+            /** Format: uuid */
+            systemId: string;
+            systemName: string;
+        };
         ProblemBody: {
             /**
              * @description Stable code, such as BAD_REQUEST
@@ -1618,6 +2431,25 @@ export interface components {
             message: string;
             path: string;
         };
+        ProposalWho: {
+            id: string;
+            kind: string;
+        };
+        StrategyAssertionField: {
+            falseLabel?: string;
+            kind: string;
+            label: string;
+            operators: string[];
+            options?: string[];
+            path: string;
+            trueLabel?: string;
+            unit?: string;
+        };
+        ToolChange: {
+            after?: unknown;
+            before?: unknown;
+            path: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1627,7 +2459,269 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    auth_getCurrentUserProfile: {
+    ai_applyTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentTokenInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentApplyOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_archiveConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentArchivedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_createConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentCreateConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentConnectionOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_createConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentCreateConversationInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentConversationOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_declineTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentTokenInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentDeclineOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentDeletedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentDeletedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_getConversation: {
+        parameters: {
+            query: {
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGetConversationOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_getExamples: {
         parameters: {
             query?: never;
             header?: never;
@@ -1642,7 +2736,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityProfileOutput"];
+                    "application/json": components["schemas"]["AgentExamplesOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -1656,16 +2750,163 @@ export interface operations {
             };
         };
     };
-    auth_updateCurrentUser: {
+    ai_getProposal: {
+        parameters: {
+            query: {
+                toolCallId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGetProposalOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listChatIntegrations: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentListChatIntegrationsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listConnections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentListConnectionsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listConversations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentListConversationsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentListToolsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_proposeTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["IdentityUpdateCurrentUserInput"];
+                "application/json": components["schemas"]["AgentProposeInput"];
             };
         };
         responses: {
@@ -1675,7 +2916,106 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityProfileOutput"];
+                    "application/json": components["schemas"]["AgentProposalOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_testConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentTestConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentTestConnectionOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_updateConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdateConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentConnectionOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_updateConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdateConversationInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentConversationOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -1722,36 +3062,7 @@ export interface operations {
             };
         };
     };
-    auth_getSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentitySessionsOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_deleteSession: {
+    auth_createApplication: {
         parameters: {
             query?: never;
             header?: never;
@@ -1760,7 +3071,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IdentityIdInput"];
+                "application/json": components["schemas"]["IdentityCreateApplicationInput"];
             };
         };
         responses: {
@@ -1770,36 +3081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentitySuccessOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_getUsers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityUsersOutput"];
+                    "application/json": components["schemas"]["IdentityCreateApplicationOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -1846,130 +3128,6 @@ export interface operations {
             };
         };
     };
-    auth_updateUserRoles: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityUserRolesInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityUserItem"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_deleteUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityUserIDInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentitySuccessOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_getRoles: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityRolesOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_getAccessRules: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityRulesOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
     auth_createRole: {
         parameters: {
             query?: never;
@@ -1990,200 +3148,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityRoleItem"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_updateRole: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityUpdateRoleInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityRoleItem"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_deleteRole: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityIdInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentitySuccessOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_getApplications: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityApplicationsOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_createApplication: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityCreateApplicationInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityCreateApplicationOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_updateApplication: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityUpdateApplicationInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityApplicationItem"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    auth_regenerateApplicationSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IdentityIdInput"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityKeyOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2230,6 +3194,192 @@ export interface operations {
             };
         };
     };
+    auth_deleteRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityUserIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentitySuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getAccessRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityRulesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getApplications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityApplicationsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getCurrentUserProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProfileOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     auth_getRegistrationStatus: {
         parameters: {
             query?: never;
@@ -2246,6 +3396,126 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityRegistrationOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityRolesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentitySessionsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityUsersOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_regenerateApplicationSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityKeyOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2292,161 +3562,7 @@ export interface operations {
             };
         };
     };
-    catalog_getEntities: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogEntitiesOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    catalog_getSystems: {
-        parameters: {
-            query?: {
-                /** @description Only systems whose name or description contains this text, whatever its case */
-                query?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogSystemsOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    catalog_getSystem: {
-        parameters: {
-            query: {
-                /** @description Id of the system */
-                systemId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogSystemView"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    catalog_getGroups: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogGroupsOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    catalog_getSystemGroups: {
-        parameters: {
-            query: {
-                /** @description Id of the system */
-                systemId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogGroupsOutput"];
-                };
-            };
-            /** @description The operation was refused or failed; nothing was changed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemBody"];
-                };
-            };
-        };
-    };
-    catalog_createSystem: {
+    auth_updateApplication: {
         parameters: {
             query?: never;
             header?: never;
@@ -2455,7 +3571,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogCreateInput"];
+                "application/json": components["schemas"]["IdentityUpdateApplicationInput"];
             };
         };
         responses: {
@@ -2465,7 +3581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogSystemView"];
+                    "application/json": components["schemas"]["IdentityApplicationItem"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2479,16 +3595,16 @@ export interface operations {
             };
         };
     };
-    catalog_updateSystem: {
+    auth_updateCurrentUser: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["CatalogUpdateInput"];
+                "application/json": components["schemas"]["IdentityUpdateCurrentUserInput"];
             };
         };
         responses: {
@@ -2498,7 +3614,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogSystemView"];
+                    "application/json": components["schemas"]["IdentityProfileOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2512,7 +3628,7 @@ export interface operations {
             };
         };
     };
-    catalog_deleteSystem: {
+    auth_updateRole: {
         parameters: {
             query?: never;
             header?: never;
@@ -2521,7 +3637,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogIDInput"];
+                "application/json": components["schemas"]["IdentityUpdateRoleInput"];
             };
         };
         responses: {
@@ -2531,7 +3647,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogSuccess"];
+                    "application/json": components["schemas"]["IdentityRoleItem"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_updateUserRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityUserRolesInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityUserItem"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2578,7 +3727,7 @@ export interface operations {
             };
         };
     };
-    catalog_removeSystemLink: {
+    catalog_addSystemToGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -2587,7 +3736,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogRemoveLinkInput"];
+                "application/json": components["schemas"]["CatalogMembershipInput"];
             };
         };
         responses: {
@@ -2644,7 +3793,7 @@ export interface operations {
             };
         };
     };
-    catalog_updateGroup: {
+    catalog_createSystem: {
         parameters: {
             query?: never;
             header?: never;
@@ -2653,7 +3802,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogUpdateInput"];
+                "application/json": components["schemas"]["CatalogCreateInput"];
             };
         };
         responses: {
@@ -2663,7 +3812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogGroupView"];
+                    "application/json": components["schemas"]["CatalogSystemView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2710,7 +3859,7 @@ export interface operations {
             };
         };
     };
-    catalog_addSystemToGroup: {
+    catalog_deleteSystem: {
         parameters: {
             query?: never;
             header?: never;
@@ -2719,7 +3868,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogMembershipInput"];
+                "application/json": components["schemas"]["CatalogIDInput"];
             };
         };
         responses: {
@@ -2730,6 +3879,160 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_getEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogEntitiesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_getGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogGroupsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_getSystem: {
+        parameters: {
+            query: {
+                /** @description Id of the system */
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogSystemView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_getSystemGroups: {
+        parameters: {
+            query: {
+                /** @description Id of the system */
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogGroupsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_getSystems: {
+        parameters: {
+            query?: {
+                /** @description Only systems whose name or description contains this text, whatever its case */
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogSystemsOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -2776,49 +4079,339 @@ export interface operations {
             };
         };
     };
-    "healthcheck.getStrategies": {
+    catalog_removeSystemLink: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogRemoveLinkInput"];
+            };
+        };
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategies: {
-                            id: string;
-                            displayName: string;
-                            description: string;
-                            category: string;
-                            configSchema: {
-                                [key: string]: unknown;
-                            };
-                            resultSchema: {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                    };
+                    "application/json": components["schemas"]["CatalogSuccess"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.getCollectors": {
+    catalog_updateGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogGroupView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    catalog_updateSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogSystemView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_associateSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckAssociateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckAssociationBody"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_createAndAssign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckCreateAndAssignInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckConfigurationBody"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_createConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckCreateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckConfigurationBody"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_deleteConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_disassociateSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckPairInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_getAggregatedHistory: {
+        parameters: {
+            query: {
+                configurationId: string;
+                endDate: string;
+                startDate: string;
+                systemId: string;
+                targetPoints?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckAggregatedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_getBulkSystemHealthStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckBulkStatusInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckBulkStatusOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_getCollectors: {
         parameters: {
             query: {
                 strategyId: string;
@@ -2829,108 +4422,30 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        collectors: {
-                            id: string;
-                            displayName: string;
-                            description: string;
-                            configSchema: {
-                                [key: string]: unknown;
-                            };
-                            resultSchema: {
-                                [key: string]: unknown;
-                            };
-                            allowMultiple: boolean;
-                            assertionFields: {
-                                path: string;
-                                label: string;
-                                kind: string;
-                                operators: string[];
-                            }[];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["HealthcheckCollectorsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.getConfigurations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        configurations: {
-                            id: string;
-                            name: string;
-                            strategyId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            intervalSeconds: number;
-                            collectors: {
-                                id: string;
-                                collectorId: string;
-                                config: {
-                                    [key: string]: unknown;
-                                };
-                                assertions: {
-                                    field: string;
-                                    jsonPath?: string;
-                                    operator: string;
-                                    value?: unknown;
-                                }[];
-                            }[];
-                            paused: boolean;
-                            configuredSecrets: string[];
-                            version: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            systemIds: string[];
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getConfiguration": {
+    healthcheck_getConfiguration: {
         parameters: {
             query: {
+                /** @description The configuration */
                 id: string;
             };
             header?: never;
@@ -2939,918 +4454,68 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors: {
-                            id: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                        paused: boolean;
-                        configuredSecrets: string[];
-                        version: number;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        systemIds: string[];
-                    };
+                    "application/json": components["schemas"]["HealthcheckConfigurationBody"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.createConfiguration": {
+    healthcheck_getConfigurations: {
         parameters: {
             query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    strategyId: string;
-                    config: {
-                        [key: string]: unknown;
-                    };
-                    intervalSeconds: number;
-                    collectors?: {
-                        id?: string;
-                        collectorId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        assertions?: {
-                            field: string;
-                            jsonPath?: string;
-                            operator: string;
-                            value?: unknown;
-                        }[];
-                    }[];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors: {
-                            id: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                        paused: boolean;
-                        configuredSecrets: string[];
-                        version: number;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        systemIds: string[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.createAndAssign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    strategyId: string;
-                    config: {
-                        [key: string]: unknown;
-                    };
-                    intervalSeconds: number;
-                    collectors?: {
-                        id?: string;
-                        collectorId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        assertions?: {
-                            field: string;
-                            jsonPath?: string;
-                            operator: string;
-                            value?: unknown;
-                        }[];
-                    }[];
-                    systemIds: string[];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors: {
-                            id: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                        paused: boolean;
-                        configuredSecrets: string[];
-                        version: number;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        systemIds: string[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.updateConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                    body: {
-                        name?: string;
-                        config?: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds?: number;
-                        collectors?: {
-                            id?: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions?: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                    };
-                    version?: number;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors: {
-                            id: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                        paused: boolean;
-                        configuredSecrets: string[];
-                        version: number;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                        systemIds: string[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.deleteConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.pauseConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.resumeConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.validateConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    draft: {
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors?: {
-                            id?: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions?: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        valid: boolean;
-                        errors: {
-                            path: string;
-                            message: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.testConfiguration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    draft: {
-                        name: string;
-                        strategyId: string;
-                        config: {
-                            [key: string]: unknown;
-                        };
-                        intervalSeconds: number;
-                        collectors?: {
-                            id?: string;
-                            collectorId: string;
-                            config: {
-                                [key: string]: unknown;
-                            };
-                            assertions?: {
-                                field: string;
-                                jsonPath?: string;
-                                operator: string;
-                                value?: unknown;
-                            }[];
-                        }[];
-                    };
-                    systemId?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "healthy" | "degraded" | "unhealthy";
-                        latencyMs?: number;
-                        message?: string;
-                        metadata?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getSystemAssociations": {
-        parameters: {
-            query: {
-                systemId: string;
-            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        associations: {
-                            configurationId: string;
-                            configurationName: string;
-                            enabled: boolean;
-                            stateThresholds: {
-                                /** @enum {string} */
-                                mode: "consecutive" | "window";
-                                healthy?: {
-                                    minSuccessCount: number;
-                                };
-                                degraded: {
-                                    minFailureCount: number;
-                                };
-                                unhealthy: {
-                                    minFailureCount: number;
-                                };
-                                windowSize?: number;
-                            } | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["HealthcheckConfigurationsOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.associateSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemId: string;
-                    body: {
-                        configurationId: string;
-                        enabled?: boolean;
-                        stateThresholds?: {
-                            /** @enum {string} */
-                            mode: "consecutive" | "window";
-                            healthy?: {
-                                minSuccessCount: number;
-                            };
-                            degraded: {
-                                minFailureCount: number;
-                            };
-                            unhealthy: {
-                                minFailureCount: number;
-                            };
-                            windowSize?: number;
-                        } | null;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.disassociateSystem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemId: string;
-                    configurationId: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.runNow": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemId: string;
-                    configurationId: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getSystemHealthStatus": {
-        parameters: {
-            query: {
-                systemId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "healthy" | "degraded" | "unhealthy" | "unknown";
-                        /** Format: date-time */
-                        since: string | null;
-                        /** Format: date-time */
-                        evaluatedAt: string;
-                        checkStatuses: {
-                            configurationId: string;
-                            configurationName: string;
-                            /** @enum {string} */
-                            status: "healthy" | "degraded" | "unhealthy" | "unknown";
-                            /** Format: date-time */
-                            since: string | null;
-                            runsConsidered: number;
-                            /** Format: date-time */
-                            lastRunAt?: string;
-                            paused: boolean;
-                            enabled: boolean;
-                            message?: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getBulkSystemHealthStatus": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    systemIds: string[];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        statuses: {
-                            [key: string]: {
-                                /** @enum {string} */
-                                status: "healthy" | "degraded" | "unhealthy" | "unknown";
-                                /** Format: date-time */
-                                since: string | null;
-                                /** Format: date-time */
-                                evaluatedAt: string;
-                                checkStatuses: {
-                                    configurationId: string;
-                                    configurationName: string;
-                                    /** @enum {string} */
-                                    status: "healthy" | "degraded" | "unhealthy" | "unknown";
-                                    /** Format: date-time */
-                                    since: string | null;
-                                    runsConsidered: number;
-                                    /** Format: date-time */
-                                    lastRunAt?: string;
-                                    paused: boolean;
-                                    enabled: boolean;
-                                    message?: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getSystemHealthOverview": {
-        parameters: {
-            query: {
-                systemId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        systemId: string;
-                        checks: {
-                            configurationId: string;
-                            configurationName: string;
-                            strategyId: string;
-                            intervalSeconds: number;
-                            enabled: boolean;
-                            paused: boolean;
-                            /** @enum {string} */
-                            status: "healthy" | "degraded" | "unhealthy" | "unknown";
-                            /** Format: date-time */
-                            since: string | null;
-                            stateThresholds: {
-                                /** @enum {string} */
-                                mode: "consecutive" | "window";
-                                healthy?: {
-                                    minSuccessCount: number;
-                                };
-                                degraded: {
-                                    minFailureCount: number;
-                                };
-                                unhealthy: {
-                                    minFailureCount: number;
-                                };
-                                windowSize?: number;
-                            } | null;
-                            /** Format: date-time */
-                            lastRunAt: string | null;
-                            /** Format: date-time */
-                            nextRunAt: string | null;
-                            stale: boolean;
-                            recentRuns: {
-                                id: string;
-                                /** @enum {string} */
-                                status: "healthy" | "degraded" | "unhealthy";
-                                /** Format: date-time */
-                                timestamp: string;
-                                latencyMs?: number;
-                            }[];
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "healthcheck.getHistory": {
+    healthcheck_getDetailedHistory: {
         parameters: {
             query?: {
-                systemId?: string;
                 configurationId?: string;
-                startDate?: string;
+                /** @description Exclusive */
                 endDate?: string;
-                status?: "healthy" | "degraded" | "unhealthy";
                 limit?: number;
                 offset?: number;
                 sortOrder?: "asc" | "desc";
+                /** @description Inclusive */
+                startDate?: string;
+                status?: "healthy" | "degraded" | "unhealthy";
+                systemId?: string;
             };
             header?: never;
             path?: never;
@@ -3858,49 +4523,39 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: {
-                            id: string;
-                            configurationId: string;
-                            systemId: string;
-                            /** @enum {string} */
-                            status: "healthy" | "degraded" | "unhealthy";
-                            /** Format: date-time */
-                            timestamp: string;
-                            latencyMs?: number;
-                        }[];
-                        total: number;
-                    };
+                    "application/json": components["schemas"]["HealthcheckDetailedHistoryOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.getDetailedHistory": {
+    healthcheck_getHistory: {
         parameters: {
             query?: {
-                systemId?: string;
                 configurationId?: string;
-                startDate?: string;
+                /** @description Exclusive */
                 endDate?: string;
-                status?: "healthy" | "degraded" | "unhealthy";
                 limit?: number;
                 offset?: number;
                 sortOrder?: "asc" | "desc";
+                /** @description Inclusive */
+                startDate?: string;
+                status?: "healthy" | "degraded" | "unhealthy";
+                systemId?: string;
             };
             header?: never;
             path?: never;
@@ -3908,43 +4563,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: {
-                            id: string;
-                            configurationId: string;
-                            systemId: string;
-                            /** @enum {string} */
-                            status: "healthy" | "degraded" | "unhealthy";
-                            /** Format: date-time */
-                            timestamp: string;
-                            latencyMs?: number;
-                            message?: string;
-                            result?: {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                        total: number;
-                    };
+                    "application/json": components["schemas"]["HealthcheckHistoryOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.getRunById": {
+    healthcheck_getRunById: {
         parameters: {
             query: {
                 runId: string;
@@ -3955,94 +4594,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        configurationId: string;
-                        systemId: string;
-                        /** @enum {string} */
-                        status: "healthy" | "degraded" | "unhealthy";
-                        /** Format: date-time */
-                        timestamp: string;
-                        latencyMs?: number;
-                        message?: string;
-                        result?: {
-                            [key: string]: unknown;
-                        };
-                    };
+                    "application/json": components["schemas"]["HealthcheckDetailedRunBody"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "healthcheck.getAggregatedHistory": {
-        parameters: {
-            query: {
-                systemId: string;
-                configurationId: string;
-                startDate: string;
-                endDate: string;
-                targetPoints?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        buckets: {
-                            /** Format: date-time */
-                            bucketStart: string;
-                            /** Format: date-time */
-                            bucketEnd: string;
-                            bucketIntervalSeconds: number;
-                            runCount: number;
-                            healthyCount: number;
-                            degradedCount: number;
-                            unhealthyCount: number;
-                            successRate: number;
-                            avgLatencyMs?: number;
-                            minLatencyMs?: number;
-                            maxLatencyMs?: number;
-                            p50LatencyMs?: number;
-                            p95LatencyMs?: number;
-                        }[];
-                        bucketIntervalSeconds: number;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "system.getIssues": {
+    healthcheck_getStrategies: {
         parameters: {
             query?: never;
             header?: never;
@@ -4051,52 +4623,350 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        systems: {
-                            systemId: string;
-                            systemName: string;
-                            /** @enum {string} */
-                            status?: "healthy" | "degraded" | "unhealthy" | "unknown";
-                            signals: {
-                                source: string;
-                                /** @enum {string} */
-                                tone: "error" | "warn" | "info";
-                                label: string;
-                                detail?: string;
-                                /** Format: date-time */
-                                since?: string;
-                                href?: string;
-                            }[];
-                        }[];
-                        totalSystems: number;
-                        healthySystems: number;
-                        totalSignals: number;
-                        checkedSources: string[];
-                        inaccessibleSources: string[];
-                        failedSources: string[];
-                        /** Format: date-time */
-                        lastRunAt?: string;
-                    };
+                    "application/json": components["schemas"]["HealthcheckStrategiesOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };
     };
-    "system.getRecentActivity": {
+    healthcheck_getSystemAssociations: {
+        parameters: {
+            query: {
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckAssociationsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_getSystemHealthOverview: {
+        parameters: {
+            query: {
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckOverviewOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_getSystemHealthStatus: {
+        parameters: {
+            query: {
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSystemStatusBody"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_pauseConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_resumeConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_runNow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckPairInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckSuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_testConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckTestOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_updateConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckConfigurationBody"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    healthcheck_validateConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealthcheckValidateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthcheckValidateOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    system_getIssues: {
+        parameters: {
+            query?: {
+                /** @description Only these systems. Ids are UUIDs from a list tool, never names. */
+                systemIds?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewIssuesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    system_getRecentActivity: {
         parameters: {
             query?: {
                 limit?: number;
@@ -4107,719 +4977,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            id: string;
-                            /** Format: date-time */
-                            at: string;
-                            systemId: string;
-                            systemName: string;
-                            /** @enum {string|null} */
-                            from: "healthy" | "degraded" | "unhealthy" | "unknown" | null;
-                            /** @enum {string} */
-                            to: "healthy" | "degraded" | "unhealthy" | "unknown";
-                            configurationId?: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["OverviewActivityOutput"];
                 };
             };
-            /** @description Error */
+            /** @description The operation was refused or failed; nothing was changed */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.listTools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        tools: {
-                            name: string;
-                            description: string;
-                            /** @enum {string} */
-                            effect: "read" | "mutate" | "destructive";
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.applyTool": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    token: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        toolCallId: string;
-                        result: unknown;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.declineTool": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    token: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        declined: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.getProposal": {
-        parameters: {
-            query: {
-                toolCallId: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        toolCallId: string;
-                        /** @enum {string} */
-                        status: "proposed" | "applied" | "failed" | "expired" | "rejected";
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.listChatIntegrations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        integrations: {
-                            connectionId: string;
-                            name: string;
-                            defaultModel: string;
-                            availableModels?: string[];
-                            builtin: boolean;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.listConversations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        conversations: {
-                            id: string;
-                            title: string | null;
-                            integrationId: string | null;
-                            model: string | null;
-                            /** @enum {string} */
-                            permissionMode: "approve" | "auto";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.createConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    title?: string;
-                    integrationId?: string;
-                    model?: string;
-                    /** @enum {string} */
-                    permissionMode?: "approve" | "auto";
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        title: string | null;
-                        integrationId: string | null;
-                        model: string | null;
-                        /** @enum {string} */
-                        permissionMode: "approve" | "auto";
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.getConversation": {
-        parameters: {
-            query: {
-                id: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        conversation: {
-                            id: string;
-                            title: string | null;
-                            integrationId: string | null;
-                            model: string | null;
-                            /** @enum {string} */
-                            permissionMode: "approve" | "auto";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                        };
-                        messages: {
-                            id: string;
-                            /** @enum {string} */
-                            role: "user" | "assistant";
-                            parts: {
-                                [key: string]: unknown;
-                            }[];
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.updateConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                    title?: string;
-                    model?: string;
-                    /** @enum {string} */
-                    permissionMode?: "approve" | "auto";
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        title: string | null;
-                        integrationId: string | null;
-                        model: string | null;
-                        /** @enum {string} */
-                        permissionMode: "approve" | "auto";
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.archiveConversation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        archived: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.listConnections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        connections: {
-                            id: string;
-                            name: string;
-                            baseUrl: string;
-                            defaultModel: string;
-                            availableModels: string[];
-                            hasApiKey: boolean;
-                            spendCap: number | null;
-                            contextWindowTokens: number | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.createConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    baseUrl?: string;
-                    apiKey?: string;
-                    defaultModel: string;
-                    availableModels?: string[];
-                    spendCap?: number | null;
-                    contextWindowTokens?: number | null;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        baseUrl: string;
-                        defaultModel: string;
-                        availableModels: string[];
-                        hasApiKey: boolean;
-                        spendCap: number | null;
-                        contextWindowTokens: number | null;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.updateConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                    name?: string;
-                    baseUrl?: string;
-                    apiKey?: string;
-                    defaultModel?: string;
-                    availableModels?: string[];
-                    spendCap?: number | null;
-                    contextWindowTokens?: number | null;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: string;
-                        name: string;
-                        baseUrl: string;
-                        defaultModel: string;
-                        availableModels: string[];
-                        hasApiKey: boolean;
-                        spendCap: number | null;
-                        contextWindowTokens: number | null;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: date-time */
-                        updatedAt: string;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.deleteConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        success: boolean;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.testConnection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    id?: string;
-                    draft?: {
-                        name: string;
-                        baseUrl?: string;
-                        apiKey?: string;
-                        defaultModel: string;
-                        availableModels?: string[];
-                        spendCap?: number | null;
-                        contextWindowTokens?: number | null;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        ok: boolean;
-                        message: string;
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "ai.getExamples": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        examples: string[];
-                    };
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ProblemBody"];
                 };
             };
         };

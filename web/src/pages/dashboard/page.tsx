@@ -1,19 +1,19 @@
-import { CircleCheck, ExternalLink, Sparkles } from "lucide-react";
+import { CircleCheck, CircleDashed, ExternalLink, Sparkles } from "lucide-react";
 import { Link } from "react-router";
 import { Slot } from "@/app/slot";
 import { dashboardBlocks } from "@/app/slots";
 import { useCan } from "@/app/session";
 import { RelativeTime, useNow } from "@/ui/clock";
 import { ErrorState, SkeletonRows } from "@/ui/feedback";
-import { Page, Section } from "@/ui/page";
+import { Page } from "@/ui/page";
 import { StateIcon, stateWord } from "@/ui/state";
 import { relativeTime } from "@/ui/time";
 import { useIssues, type SystemIssue } from "./api";
 import { FirstSteps } from "./first-steps";
 
-function headline(troubled: number, healthy: number, total: number): string {
+function headline(troubled: number, healthy: number, watched: number): string {
   if (troubled > 0) return troubled === 1 ? "1 system needs attention" : `${troubled} systems need attention`;
-  if (total > 0 && healthy === total) return "All systems healthy";
+  if (watched > 0 && healthy === watched) return "All systems healthy";
   return "Dashboard";
 }
 
@@ -22,8 +22,8 @@ export function Component() {
   const now = useNow();
   const data = issues.data;
   const systems = data?.systems ?? [];
-  const title = data ? headline(systems.length, data.healthySystems, data.totalSystems) : "Dashboard";
-  const nothingWatched = data !== undefined && data.totalSystems === 0 && systems.length === 0;
+  const title = data ? headline(systems.length, data.healthySystems, data.watchedSystems) : "Dashboard";
+  const nothingWatched = data !== undefined && data.watchedSystems === 0 && systems.length === 0;
 
   return (
     <Page
@@ -51,7 +51,7 @@ export function Component() {
           {data.failedSources && data.failedSources.length > 0 ? (
             <p className="mb-4 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {data.failedSources.join(", ")}. There may be more trouble than shown here.</p>
           ) : null}
-          <HealthyLine healthy={data.healthySystems} total={data.totalSystems} lastRunAt={data.lastRunAt} />
+          <HealthyLine healthy={data.healthySystems} pending={data.pendingSystems} watched={data.watchedSystems} lastRunAt={data.lastRunAt} />
           <Slot entries={dashboardBlocks} props={{}} />
         </>
       ) : null}
@@ -59,21 +59,20 @@ export function Component() {
   );
 }
 
-function HealthyLine({ healthy, total, lastRunAt }: { healthy: number; total: number; lastRunAt?: string | null | undefined }) {
+function HealthyLine({ healthy, pending, watched, lastRunAt }: { healthy: number; pending: number; watched: number; lastRunAt?: string | null | undefined }) {
+  const rest = pending > 0 ? `, ${pending} waiting for a first run` : "";
   return (
-    <Section title={healthy === total ? "Everything else" : "Healthy"}>
-      <Link to="/catalog" className="card flex items-center gap-3 px-4 py-3 text-ink no-underline hover:bg-raised/60">
-        <CircleCheck aria-hidden size={18} className="text-healthy" />
-        <span className="min-w-0 flex-1">
-          {healthy} of {total} watched {total === 1 ? "system" : "systems"} healthy
+    <Link to="/catalog" className="card mb-7 flex items-center gap-3 px-4 py-3 text-ink no-underline hover:bg-raised/60">
+      {healthy > 0 || pending === 0 ? <CircleCheck aria-hidden size={18} className="text-healthy" /> : <CircleDashed aria-hidden size={18} className="text-unknown" />}
+      <span className="min-w-0 flex-1">
+        {healthy} of {watched} watched {watched === 1 ? "system" : "systems"} healthy{rest}
+      </span>
+      {lastRunAt ? (
+        <span className="text-sm text-ink-3">
+          last run <RelativeTime at={lastRunAt} />
         </span>
-        {lastRunAt ? (
-          <span className="text-sm text-ink-3">
-            last run <RelativeTime at={lastRunAt} />
-          </span>
-        ) : null}
-      </Link>
-    </Section>
+      ) : null}
+    </Link>
   );
 }
 
@@ -83,7 +82,7 @@ function Trouble({ system }: { system: SystemIssue }) {
   const can = useCan();
   const signals = system.signals ?? [];
   const worst = signals[0];
-  const state = system.status ?? (worst ? toneState[worst.tone as keyof typeof toneState] : "unknown");
+  const state = worst ? toneState[worst.tone] : "unknown";
   const since = worst?.since;
   return (
     <li className="flex gap-3 px-4 py-3.5">

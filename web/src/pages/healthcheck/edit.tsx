@@ -58,7 +58,7 @@ function initialForm(existing: Configuration | undefined, strategies: Strategy[]
       strategyId: existing.strategyId,
       config: existing.config as Values,
       intervalSeconds: existing.intervalSeconds,
-      collectors: (existing.collectors ?? []).map((each) => ({ id: each.id, collectorId: each.collectorId, config: each.config as Values, assertions: (each.assertions ?? []) as Assertion[] })),
+      collectors: (existing.collectors ?? []).map((each) => ({ id: each.id ?? uuid(), collectorId: each.collectorId, config: each.config ?? {}, assertions: (each.assertions ?? []) as Assertion[] })),
       systemIds: existing.systemIds ?? [],
     };
   }

@@ -1,4 +1,4 @@
-type CheckLike = { config: unknown; collectors: { config: unknown }[] | null };
+type CheckLike = { config: unknown; collectors?: { config?: unknown }[] | null };
 
 /** What a check talks to, read from the usual field names; empty when it has none. */
 export function targetOf(check: CheckLike): string {

@@ -130,7 +130,7 @@ function ConnectionForm({ connection, close }: { connection: Connection | undefi
   const [defaultModel, setDefaultModel] = useState(connection?.defaultModel ?? "");
   const [models, setModels] = useState((connection?.availableModels ?? []).join("\n"));
   const error = create.error ?? update.error ?? test.error;
-  const errors = Object.fromEntries(Object.entries(issuesByPath(error)).map(([path, message]) => [path.replace(/^draft\./, ""), message]));
+  const errors = issuesByPath(error);
   const fields = () => ({
     name: name.trim() || "Connection",
     ...(baseUrl.trim() === "" ? {} : { baseUrl: baseUrl.trim() }),
@@ -181,7 +181,7 @@ function ConnectionForm({ connection, close }: { connection: Connection | undefi
         ) : null}
       </div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button className="mr-auto" icon={<Zap aria-hidden size={15} />} busy={test.isPending} disabled={defaultModel.trim() === ""} onClick={() => test.mutate({ ...(connection ? { id: connection.id } : {}), draft: fields() })}>
+        <Button className="mr-auto" icon={<Zap aria-hidden size={15} />} busy={test.isPending} onClick={() => test.mutate({ ...(connection ? { id: connection.id } : {}), baseUrl: baseUrl.trim(), ...(apiKey === "" ? {} : { apiKey }) })}>
           Test
         </Button>
         <Button onClick={close}>Cancel</Button>
