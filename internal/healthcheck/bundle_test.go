@@ -272,7 +272,7 @@ func (b *bundle) eventually(what string, cond func() bool) {
 func (b *bundle) count(table string) int {
 	b.t.Helper()
 	var n int
-	if err := b.db.Read.NewRaw("SELECT count(*) FROM " + table).Scan(context.WithoutCancel(b.t.Context()), &n); err != nil {
+	if err := b.db.Read.NewRaw("SELECT count(*) FROM "+table).Scan(context.WithoutCancel(b.t.Context()), &n); err != nil {
 		b.t.Fatal(err)
 	}
 	return n
@@ -304,4 +304,3 @@ func kill(s *Service) {
 	s.rec.Wait()
 	s.running = false
 }
-

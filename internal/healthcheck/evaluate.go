@@ -41,6 +41,9 @@ func (t Thresholds) withDefaults() Thresholds {
 	d := DefaultThresholds()
 	if t.Mode == Window {
 		d = Thresholds{DegradedAfter: 3, UnhealthyAfter: 7, WindowSize: 10}
+		if t.WindowSize > 0 { // a small window lowers the defaults that it cannot hold
+			d.DegradedAfter, d.UnhealthyAfter = min(3, t.WindowSize), min(7, t.WindowSize)
+		}
 	}
 	fill := func(v *int, def int) {
 		if *v == 0 {

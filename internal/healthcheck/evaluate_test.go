@@ -104,7 +104,7 @@ func TestThresholdIssues(t *testing.T) {
 		{"mode", Thresholds{Mode: "x"}, []string{"mode"}},
 		{"all at once", Thresholds{Mode: Consecutive, HealthyAfter: -1, DegradedAfter: 101, UnhealthyAfter: -3},
 			[]string{"degraded.minFailureCount", "healthy.minSuccessCount", "unhealthy.minFailureCount"}},
-		{"beyond the window", Thresholds{Mode: Window, WindowSize: 5, DegradedAfter: 6}, []string{"degraded.minFailureCount", "unhealthy.minFailureCount"}},
+		{"beyond the window", Thresholds{Mode: Window, WindowSize: 5, DegradedAfter: 6}, []string{"degraded.minFailureCount"}},
 		{"window size", Thresholds{Mode: Window, WindowSize: 2, DegradedAfter: 1, UnhealthyAfter: 2}, []string{"windowSize"}},
 	} {
 		if d := cmp.Diff(tc.want, paths(tc.in)); d != "" {

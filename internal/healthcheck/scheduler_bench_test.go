@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/checkstack/checkstack/internal/catalog"
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
@@ -24,8 +26,10 @@ func setting(name string, def int) int {
 
 // benchHistory is how many runs are stored before a measurement
 // (CHECKSTACK_BENCH_HISTORY), benchSeconds how long one lasts.
-func benchHistory() int           { return setting("CHECKSTACK_BENCH_HISTORY", 100_000) }
-func benchSeconds() time.Duration { return time.Duration(setting("CHECKSTACK_BENCH_SECONDS", 3)) * time.Second }
+func benchHistory() int { return setting("CHECKSTACK_BENCH_HISTORY", 100_000) }
+func benchSeconds() time.Duration {
+	return time.Duration(setting("CHECKSTACK_BENCH_SECONDS", 3)) * time.Second
+}
 
 // populate makes n slices, each a check of its own for one of the systems, and
 // history runs spread over them and the last six days.
@@ -72,41 +76,55 @@ func populate(b *bundle, n, systems, intervalSeconds, history int) (systemIDs, c
 	return systemIDs, configurationIDs
 }
 
-// fillHistory stores runs over the last six days, with a payload of the size
-// that an HTTP check leaves.
+// fillHistory stores n runs of the slices over the last six days, with a payload
+// of the size that an HTTP check leaves. The database makes the rows itself:
+// millions would take too long otherwise.
 func fillHistory(b *bundle, keys []sliceRow, n int) {
 	b.t.Helper()
 	if n == 0 {
 		return
 	}
 	ctx := context.Background()
-	const span = 6 * 24 * time.Hour
-	start := b.svc.now().Add(-span)
 	const result = `{"connected": true, "connectionTimeMs": 12, "timings": {"dnsMs": 1, "connectMs": 3, "tlsMs": 7, "waitMs": 20, "transferMs": 1}, "collectors": {"0197c8f0-0000-7000-8000-000000000000": {"_collectorId": "healthcheck-http.request", "statusCode": 200, "statusText": "OK", "responseTimeMs": 31, "bodyLength": 512, "success": true}}}`
-	const rows = 1000
+	const span = int64(6 * 24 * 3600 * 1000)
+	start := b.svc.now().UnixMilli() - span
+	// The id of run i at millisecond ms, and its time.
+	id := "printf('%08x-%04x-7000-8000-%012x', ms >> 16, ms & 65535, i)"
+	at := "strftime('%Y-%m-%d %H:%M:%f', ms / 1000.0, 'unixepoch') || '+00:00'"
+	if b.db.Postgres() {
+		id = "lpad(to_hex(ms >> 16), 8, '0') || '-' || lpad(to_hex(ms & 65535), 4, '0') || '-7000-8000-' || lpad(to_hex(i), 12, '0')"
+		at = "to_timestamp(ms / 1000.0)"
+	}
 	began := time.Now()
+	const rows = 100_000
 	for from := 0; from < n; from += rows {
-		v := newValues()
-		for i := from; i < min(from+rows, n); i++ {
-			k := keys[i%len(keys)]
-			at := start.Add(time.Duration(float64(span) * float64(i) / float64(n))).Truncate(time.Millisecond)
-			status := Healthy
-			if i%997 == 0 {
-				status = Unhealthy
-			}
-			v.add(runID(at), k.SliceID, k.ConfigurationID, k.SystemID, status, at, 20+i%50, "Completed in 31ms", result)
-		}
-		if _, err := b.db.Write.NewRaw("INSERT INTO health_check_runs (id, slice_id, configuration_id, system_id, status, timestamp, latency_ms, message, result) VALUES "+
-			v.text(), v.args...).Exec(ctx); err != nil {
+		if _, err := b.db.Write.NewRaw(`WITH RECURSIVE g (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM g WHERE i + 1 < ?),
+			s AS MATERIALIZED (SELECT slice_id, configuration_id, system_id, ROW_NUMBER() OVER (ORDER BY slice_id) - 1 AS n FROM health_check_assignments WHERE slice_id IN (?)),
+			r AS (SELECT g.i, g.i * ? / ? + ? AS ms, s.* FROM g JOIN s ON s.n = g.i % ?)
+			INSERT INTO health_check_runs (id, slice_id, configuration_id, system_id, status, timestamp, latency_ms, message, result)
+			SELECT `+id+`, slice_id, configuration_id, system_id, CASE WHEN i % 997 = 0 THEN 'unhealthy' ELSE 'healthy' END, `+at+`,
+				20 + i % 50, 'Completed in 31ms', ? FROM r WHERE TRUE ORDER BY i`,
+			from, min(from+rows, n), bun.In(idsOf(keys)), span, n, start, len(keys), result).Exec(ctx); err != nil {
 			b.t.Fatal(err)
 		}
 	}
 	b.t.Logf("%d runs of history stored in %v", n, time.Since(began).Round(time.Second))
-	if b.db.Postgres() {
-		if _, err := b.db.Write.ExecContext(ctx, "VACUUM ANALYZE health_check_runs"); err != nil {
+	for _, q := range []string{"VACUUM ANALYZE health_check_runs", "VACUUM ANALYZE health_check_assignments"} {
+		if !b.db.Postgres() {
+			break
+		}
+		if _, err := b.db.Write.ExecContext(ctx, q); err != nil {
 			b.t.Fatal(err)
 		}
 	}
+}
+
+func idsOf(keys []sliceRow) []int64 {
+	out := make([]int64, len(keys))
+	for i, k := range keys {
+		out[i] = k.SliceID
+	}
+	return out
 }
 
 func benchSetup(b *testing.B, d *db.DB) *bundle {
