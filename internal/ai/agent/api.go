@@ -8,6 +8,7 @@ import (
 
 	"github.com/checkstack/checkstack/internal/ai/llm/builtin"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/operation"
@@ -138,7 +139,12 @@ func (s *Service) applyTool(ctx context.Context, in *tokenInput) (*applyOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &applyOutput{ToolCallID: applied.CallID, Result: applied.Result}, nil
+	// The change has happened; a result that cannot be shown must not hide that.
+	result, err := scrub.Any(applied.Result)
+	if err != nil {
+		s.log.ErrorContext(ctx, "result of an applied change cannot be shown", "call_id", applied.CallID, "error", err)
+	}
+	return &applyOutput{ToolCallID: applied.CallID, Result: result}, nil
 }
 
 func (s *Service) declineTool(ctx context.Context, in *tokenInput) (*declineOutput, error) {

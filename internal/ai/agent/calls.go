@@ -39,7 +39,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message
 		results[i] = llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, ToolName: c.Name}
 		prepared, err := t.admit(ctx, part, c)
 		if err != nil {
-			t.answer(&results[i], part, nil, nil, err)
+			t.answer(ctx, &results[i], part, nil, nil, err)
 			continue
 		}
 		if prepared.Disposition() != proposal.AutoRun {
@@ -54,10 +54,10 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message
 				select {
 				case <-e.done:
 				case <-ctx.Done():
-					t.answer(&results[i], part, nil, nil, ctx.Err())
+					t.answer(ctx, &results[i], part, nil, nil, ctx.Err())
 					return
 				}
-				t.answer(&results[i], part, e.output, e.output, e.err)
+				t.answer(ctx, &results[i], part, e.output, e.output, e.err)
 				return
 			}
 			select {
@@ -71,7 +71,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message
 				t.release(prepared)
 			}
 			close(e.done)
-			t.answer(&results[i], part, e.output, e.output, e.err)
+			t.answer(ctx, &results[i], part, e.output, e.output, e.err)
 		})
 	}
 	reads.Wait()
@@ -156,7 +156,7 @@ func (t *turn) present(result any) (json.RawMessage, error) {
 func (t *turn) change(ctx context.Context, m *llm.Message, part int, c *proposal.Call) {
 	mine, e := t.reserve(c)
 	if !mine {
-		t.answer(m, part, nil, nil, &duplicateError{mode: t.conv.mode()})
+		t.answer(ctx, m, part, nil, nil, &duplicateError{mode: t.conv.mode()})
 		return
 	}
 	close(e.done) // nobody waits for a change
@@ -164,7 +164,7 @@ func (t *turn) change(ctx context.Context, m *llm.Message, part int, c *proposal
 	if err != nil {
 		t.release(c)
 	}
-	t.answer(m, part, shown, model, err)
+	t.answer(ctx, m, part, shown, model, err)
 }
 
 func (t *turn) makeChange(ctx context.Context, part int, c *proposal.Call) (shown, model json.RawMessage, err error) {
@@ -208,7 +208,7 @@ func (t *turn) forgetReads() {
 }
 
 // answer closes a call: a frame for the person, a message for the model.
-func (t *turn) answer(m *llm.Message, part int, shown, model json.RawMessage, err error) {
+func (t *turn) answer(ctx context.Context, m *llm.Message, part int, shown, model json.RawMessage, err error) {
 	if err == nil {
 		t.mu.Lock()
 		p := &t.parts[part]
@@ -219,7 +219,7 @@ func (t *turn) answer(m *llm.Message, part int, shown, model json.RawMessage, er
 		m.Text = string(model)
 		return
 	}
-	forPerson, forModel := t.refusal(m.ToolName, err)
+	forPerson, forModel := t.refusal(ctx, m.ToolName, err)
 	m.Text, m.IsError = forModel, true
 	t.mu.Lock()
 	p := &t.parts[part]
@@ -236,7 +236,7 @@ func (t *turn) answer(m *llm.Message, part int, shown, model json.RawMessage, er
 
 // refusal words a failed call for the person and for the model, and logs what
 // is a fault of ours.
-func (t *turn) refusal(toolName string, err error) (forPerson, forModel string) {
+func (t *turn) refusal(ctx context.Context, toolName string, err error) (forPerson, forModel string) {
 	var dup *duplicateError
 	if errors.As(err, &dup) {
 		return dup.Error(), dup.forModel()
@@ -257,7 +257,7 @@ func (t *turn) refusal(toolName string, err error) (forPerson, forModel string) 
 	case errors.Is(err, context.DeadlineExceeded):
 		return "It took too long and was stopped", "The tool took too long and was stopped. Nothing is known about its result."
 	}
-	t.s.log.Error("tool call failed", "tool", toolName, "conversation_id", t.conv.ID, "error", err)
+	t.s.log.ErrorContext(ctx, "tool call failed", "tool", toolName, "conversation_id", t.conv.ID, "error", err)
 	text := "Something went wrong on the server while this ran; its log says what"
 	return text, fmt.Sprintf("%s. Do not call it again with the same arguments; tell the operator.", text)
 }

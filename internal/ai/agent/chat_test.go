@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
+	"github.com/checkstack/checkstack/internal/problem"
 )
 
 func say(text string) llmtest.Round { return llmtest.Round{Text: text} }
@@ -275,6 +278,20 @@ func TestFC059_HistoryComesFromTheStore(t *testing.T) {
 	}
 }
 
+// halfCall is a model that begins a call and never ends it.
+type halfCall struct{ reached chan struct{} }
+
+func (h halfCall) Stream(ctx context.Context, _ llm.Request, yield func(llm.Event) error) (llm.Round, error) {
+	for _, e := range []llm.Event{llm.TextDelta{Text: "Creating"}, llm.ToolCallStart{ID: "1", Name: "test_create"}, llm.ToolCallDelta{ID: "1", Text: `{"na`}} {
+		if err := yield(e); err != nil {
+			return llm.Round{}, err
+		}
+	}
+	close(h.reached)
+	<-ctx.Done()
+	return llm.Round{Text: "Creating", Truncated: true, CutCalls: []llm.CutCall{{ID: "1", Name: "test_create"}}}, ctx.Err()
+}
+
 func TestFC050_Stop(t *testing.T) {
 	t.Parallel()
 	never := make(chan struct{})
@@ -293,6 +310,9 @@ func TestFC050_Stop(t *testing.T) {
 		{"before anything",
 			func(r chan struct{}, _ *fixture) []llmtest.Round { return []llmtest.Round{{Wait: never, Reached: r}} },
 			func(r chan struct{}, _ *fixture) { <-r }, "", 0},
+		{"during the arguments of a call",
+			func(r chan struct{}, _ *fixture) []llmtest.Round { return nil },
+			func(_ chan struct{}, f *fixture) { <-f.domain.running }, "Creating", 0},
 		{"while a read runs",
 			func(chan struct{}, *fixture) []llmtest.Round {
 				return []llmtest.Round{{Text: "Looking.", Calls: []llm.ToolCall{llmtest.Call("s", "test_slow", obj{})}}}
@@ -309,6 +329,9 @@ func TestFC050_Stop(t *testing.T) {
 			reached := make(chan struct{})
 			f := setup(t, dbtest.SQLite(t))
 			f.script.Push(tc.rounds(reached, f)...)
+			if tc.name == "during the arguments of a call" {
+				f.s.builtin = halfCall{f.domain.running}
+			}
 			conv := f.conversation("approve")
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -371,11 +394,13 @@ func TestFC052_KeepAliveAndHeaders(t *testing.T) {
 		}
 	}
 	<-reached
-	// The word and then comments arrive while the model is silent.
+	// The word and then comments arrive while the model is silent, for longer
+	// than the server gives a short answer.
+	began := time.Now()
 	buf := make([]byte, 4096)
 	got := ""
-	deadline := time.Now().Add(10 * time.Second)
-	for strings.Count(got, ": keep-alive\n\n") < 2 || !strings.Contains(got, `"One "`) {
+	deadline := began.Add(20 * time.Second)
+	for time.Since(began) < serverTimeout+serverTimeout/5 || strings.Count(got, ": keep-alive\n\n") < 2 || !strings.Contains(got, `"One "`) {
 		n, err := resp.Body.Read(buf)
 		if got += string(buf[:n]); err != nil || time.Now().After(deadline) {
 			t.Fatalf("read %q, %v", got, err)
@@ -414,4 +439,40 @@ func TestProviderFailureLeavesAUsableConversation(t *testing.T) {
 	if roles != "uau" {
 		t.Errorf("roles %q; neighbours of one role must be joined", roles)
 	}
+}
+
+func FuzzReadChat(f *testing.F) {
+	f.Add([]byte(`{"conversationId":"a","connectionId":"b","message":"hi","timeZone":"UTC"}`))
+	f.Add([]byte(`{"conversationId":"a","connectionId":"b","decision":{"token":"propose:a.b","kind":"apply"}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		req, err := readChat(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/api/ai/chat", bytes.NewReader(raw)))
+		if err != nil {
+			if _, ok := problem.As(err); !ok {
+				t.Errorf("readChat(%q) fails as a fault of ours: %v", raw, err)
+			}
+			return
+		}
+		if req.ConversationID == "" || (req.Message == "" && (req.Decision == nil || req.Decision.Token == "")) {
+			t.Errorf("readChat(%q) lets %+v through", raw, req)
+		}
+	})
+}
+
+func BenchmarkTurn(b *testing.B) {
+	dbtest.EachB(b, func(b *testing.B, d *db.DB) {
+		f := setup(b, d)
+		conv := f.conversation("approve")
+		for b.Loop() {
+			f.skew.Add(int64(2 * time.Second)) // stays within the tool budget
+			f.script.Push(llmtest.Round{Text: "Let me look at that. ", Calls: []llm.ToolCall{llmtest.Call("1", "test_list", obj{})}}, say("One thing."))
+			resp := f.request(context.Background(), "ada", obj{"conversationId": conv, "connectionId": BuiltinID, "message": "what is there?"})
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				b.Fatal(err)
+			}
+			resp.Body.Close()
+			if _, err := d.Write.NewRaw("DELETE FROM ai_messages").Exec(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

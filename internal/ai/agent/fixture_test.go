@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 // apiKey is the canary: it must be found nowhere but in the provider's header.
 const apiKey = "canary-key-0123456789"
 
+// serverTimeout is the server's own, which a stream must outlive.
+const serverTimeout = 2 * time.Second
+
 var (
 	ruleThings = authz.Rule{ID: "test.thing.read"}
 	ruleChange = authz.Rule{ID: "test.thing.manage"}
@@ -156,7 +159,7 @@ func (l *lockedBuffer) String() string {
 }
 
 type fixture struct {
-	t      *testing.T
+	t      testing.TB
 	s      *Service
 	d      *db.DB
 	gate   *proposal.Gate
@@ -171,7 +174,7 @@ type fixture struct {
 	skew   atomic.Int64 // nanoseconds added to the clock
 }
 
-func setup(t *testing.T, d *db.DB, rounds ...llmtest.Round) *fixture {
+func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	t.Helper()
 	f := &fixture{t: t, d: d, domain: &domain{names: []string{"one"}, running: make(chan struct{})},
 		script: llmtest.NewScript(rounds...), events: &eventLog{}, log: &lockedBuffer{}}
@@ -195,12 +198,13 @@ func setup(t *testing.T, d *db.DB, rounds ...llmtest.Round) *fixture {
 	f.s = New(Deps{DB: d, Tools: reg, Gate: f.gate, Secrets: secret.NewStore(box), HTTP: &http.Client{Transport: transport}, Log: log,
 		Now: now, Zone: time.UTC, Builtin: f.script, KeepAlive: 20 * time.Millisecond, IdleTimeout: time.Second})
 	handler := f.s.ChatHandler()
-	f.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := map[string]authz.Principal{"ada": f.ada, "bob": f.bob,
 			"app": {Kind: authz.Application, ID: "app", Rules: []string{"*"}}, "weak": {Kind: authz.User, ID: "weak"}}[r.Header.Get("X-Who")]
 		handler.ServeHTTP(w, r.WithContext(authz.With(r.Context(), who)))
 	}))
-	f.http.Config.ReadTimeout = 0
+	f.http.Config.ReadTimeout, f.http.Config.WriteTimeout = serverTimeout, serverTimeout
+	f.http.Start()
 	f.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(f.http.Close)
 	return f
@@ -371,7 +375,7 @@ func plainParts(parts []Part) []obj {
 	return out
 }
 
-func parseStream(t *testing.T, raw string) []frameRead {
+func parseStream(t testing.TB, raw string) []frameRead {
 	t.Helper()
 	var frames []frameRead
 	done := false
@@ -404,7 +408,7 @@ func parseStream(t *testing.T, raw string) []frameRead {
 
 // fold builds the message as the browser's library does, refusing what it
 // would refuse.
-func fold(t *testing.T, frames []frameRead) []Part {
+func fold(t testing.TB, frames []frameRead) []Part {
 	t.Helper()
 	var parts []Part
 	texts, closed, tools, ended := map[string]int{}, map[string]bool{}, map[string]int{}, map[string]bool{}
@@ -494,7 +498,7 @@ func text(frames []frameRead) string {
 	return b.String()
 }
 
-func find(t *testing.T, frames []frameRead, typ string) frameRead {
+func find(t testing.TB, frames []frameRead, typ string) frameRead {
 	t.Helper()
 	for _, fr := range frames {
 		if fr.Type == typ {
@@ -505,7 +509,7 @@ func find(t *testing.T, frames []frameRead, typ string) frameRead {
 	return frameRead{}
 }
 
-func card(t *testing.T, fr frameRead) obj {
+func card(t testing.TB, fr frameRead) obj {
 	t.Helper()
 	var out obj
 	if err := json.Unmarshal(fr.Output, &out); err != nil {

@@ -72,7 +72,11 @@ func (t *turn) step(ctx context.Context, forced bool) (more bool, err error) {
 		round.ToolCalls = nil
 	}
 	if err != nil || round.Truncated {
-		t.dropCalls(cutText)
+		reason := cutText
+		if ctx.Err() != nil {
+			reason = stoppedText
+		}
+		t.dropCalls(reason)
 		round.ToolCalls = nil
 	}
 	if strings.TrimSpace(round.Text) != "" || len(round.ToolCalls) > 0 {
@@ -229,11 +233,6 @@ func (t *turn) finish(ctx context.Context, messageID string, failure error) {
 	defer cancel()
 	t.s.recordSpend(ctx, principalOf(ctx), t.conn, t.conv.ID, t.modelID, t.usage)
 
-	for i := range t.parts {
-		if t.parts[i].State == stateInput {
-			t.parts[i].State, t.parts[i].ErrorText = stateError, stoppedText
-		}
-	}
 	m := Message{ID: messageID, Role: llm.RoleAssistant, Text: visibleText(t.parts), Stopped: stopped, CreatedAt: t.s.now(), model: t.added}
 	shown := false
 	for _, p := range t.parts {

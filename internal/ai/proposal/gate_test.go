@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -337,4 +338,24 @@ func TestFC058_CrashWhileApplyingIsKnown(t *testing.T) {
 			t.Errorf("Apply = %v, want consumed", err)
 		}
 	})
+}
+
+func TestRedactBySchemaAndName(t *testing.T) {
+	t.Parallel()
+	var root map[string]any
+	if err := json.Unmarshal([]byte(`{"type":"object","properties":{"auth":{"$ref":"#/$defs/Auth"},"list":{"type":"array","items":{"$ref":"#/$defs/Auth"}}},
+		"$defs":{"Auth":{"type":"object","properties":{"pin":{"type":"string","x-secret":true},"user":{"type":"string"}}}}}`), &root); err != nil {
+		t.Fatal(err)
+	}
+	s := shape{root: root, defs: root["$defs"].(map[string]any)}
+	got, err := s.redact([]byte(`{"auth":{"pin":"1","user":"u","password":"p"},"list":[{"pin":"2"}],"pin":"plain"}`))
+	want := `{"auth":{"password":"[REDACTED]","pin":"[REDACTED]","user":"u"},"list":[{"pin":"[REDACTED]"}],"pin":"plain"}`
+	if err != nil || string(got) != want {
+		t.Errorf("redact = %s, %v, want %s", got, err, want)
+	}
+	for path, want := range map[string]bool{"auth.pin": true, "auth.user": false, "list[0].pin": true, "config.Authorization": true, "a.secretEnv.X": true, "pin": false, "(root)": false} {
+		if got := s.secretPath(path); got != want {
+			t.Errorf("secretPath(%q) = %v, want %v", path, got, want)
+		}
+	}
 }
