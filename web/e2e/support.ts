@@ -77,6 +77,8 @@ export async function inspect(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
   for (const theme of ["dark", "light"] as const) {
     await setTheme(page, theme);
+    // Colours fade for a moment; neither the picture nor the contrast check should see that.
+    await page.waitForTimeout(200);
     await page.screenshot({ path: `${outputDir}${name}-${theme}.png` });
     found.push(...(await violations(page)).map((violation) => `${name}, ${theme}: ${violation}`));
   }

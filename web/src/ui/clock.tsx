@@ -22,7 +22,11 @@ function subscribe(listener: () => void) {
 
 /** The present, refreshed every second for everything on the page at once. */
 export function useNow(): Date {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribe, () => {
+    // Nobody watched the clock for a while, so what it last showed is old.
+    if (timer === undefined && Date.now() - now.getTime() > 1000) now = new Date();
+    return now;
+  });
 }
 
 /** "4 s ago", with the exact instant on hover and for screen readers. */

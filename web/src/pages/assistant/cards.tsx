@@ -83,9 +83,9 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
     >
       <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line px-4 py-2.5">
         {destructive ? <ShieldAlert aria-hidden size={17} className="text-unhealthy" /> : <ShieldQuestion aria-hidden size={17} className="text-accent-ink" />}
-        <h3 id={`${id}-title`} className="font-semibold" title={card.toolName}>
+        <h2 id={`${id}-title`} className="font-semibold" title={card.toolName}>
           {actionTitle(card.toolName)}
-        </h3>
+        </h2>
         {destructive ? <Badge tone="danger">cannot be undone</Badge> : null}
         <span className="ml-auto text-sm text-ink-2">
           {open ? "needs your approval" : null}
@@ -131,9 +131,9 @@ export function AppliedCardView({ card }: { card: AppliedCard }) {
     <section aria-labelledby={`${id}-title`} className="card overflow-hidden">
       <header className="flex flex-wrap items-center gap-2.5 px-4 py-2.5">
         <CircleCheck aria-hidden size={17} className="text-healthy" />
-        <h3 id={`${id}-title`} className="font-semibold" title={card.toolName}>
+        <h2 id={`${id}-title`} className="font-semibold" title={card.toolName}>
           {actionTitle(card.toolName)}
-        </h3>
+        </h2>
         <Badge tone="good" className="ml-auto">
           Applied
         </Badge>

@@ -37,7 +37,7 @@ export function Component() {
         <ConversationList openId={conversationId} onNavigate={() => setSheet(false)} />
       </Sheet>
       <div className="flex min-w-0 flex-1 flex-col">
-        <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:border-0 md:px-6 md:pt-4 md:pb-0">
+        <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:border-0 md:px-0 md:pt-4 md:pb-0">
           <IconButton label="Show conversations" className="md:hidden" onClick={() => setSheet(true)}>
             <History aria-hidden size={18} />
           </IconButton>

@@ -37,8 +37,17 @@ export function PayloadView({ payload }: { payload: unknown }) {
   );
 }
 
+/** Names first, structures last; the rest keeps its order. */
+function rank(name: string, value: unknown): number {
+  if (name === "name") return 0;
+  if (name === "description" || name === "url") return 1;
+  return typeof value === "object" ? 3 : 2;
+}
+
 function Fields({ fields, depth }: { fields: Record<string, unknown>; depth: number }) {
-  const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value));
+  const rows = Object.entries(fields)
+    .filter(([, value]) => !isEmpty(value))
+    .sort(([a, x], [b, y]) => rank(a, x) - rank(b, y));
   return (
     <dl className="grid gap-y-1">
       {rows.map(([name, value]) => {

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { Boxes, ChevronRight, FolderPlus, Pencil, Plus, Rows3, Rows4, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
 import { useBulkHealth } from "@/pages/healthcheck/api";
@@ -52,6 +52,7 @@ export function Component() {
   const deleteGroup = useDeleteGroup();
 
   const sections = sectionsOf(systems, groups, healthOf, { q, group, health });
+  const settled = !seesHealth || systems.length === 0 || bulk.data !== undefined || bulk.isError;
   const empty = entities.data !== undefined && systems.length === 0 && groups.length === 0;
   const maySystem = can("catalog.system.manage");
   const mayGroup = can("catalog.group.manage");
@@ -99,7 +100,8 @@ export function Component() {
           </EmptyState>
         </div>
       ) : null}
-      {entities.data && !empty ? (
+      {entities.data && !empty && !settled ? <SkeletonRows rows={6} /> : null}
+      {entities.data && !empty && settled ? (
         <>
           <div className="mb-4 flex flex-wrap items-center gap-2">
             <SearchInput label="Search systems and groups" className="min-w-[220px] flex-1 basis-[260px]" value={q} onChange={(event) => set({ q: event.target.value })} />
@@ -131,12 +133,14 @@ export function Component() {
               </EmptyState>
             </div>
           ) : null}
-          <div className="grid gap-3">
-            {sections.map((section) => (
+          <Sections
+            sections={sections}
+            narrowed={q.trim() !== "" || group !== "" || health !== ""}
+            render={(section, open) => (
               <GroupSection
                 key={section.id}
                 section={section}
-                open={toggled.has(section.id) ? !section.open : section.open}
+                open={toggled.has(section.id) ? !open : open}
                 onToggle={() => {
                   const next = new Set(toggled);
                   if (!next.delete(section.id)) next.add(section.id);
@@ -148,8 +152,8 @@ export function Component() {
                 onEdit={setEditing}
                 onRemove={setRemoving}
               />
-            ))}
-          </div>
+            )}
+          />
         </>
       ) : null}
       <SystemDialog open={action === "create"} onOpenChange={(open) => set({ action: open ? "create" : "" })} />
@@ -174,6 +178,15 @@ export function Component() {
 
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/**
+ * Decides once, at the first sight of the page, which sections are open: later
+ * changes of health must not fold or unfold anything under the pointer.
+ */
+function Sections({ sections, narrowed, render }: { sections: Section<System, Group>[]; narrowed: boolean; render: (section: Section<System, Group>, open: boolean) => ReactNode }) {
+  const [atStart] = useState(() => new Map(narrowed ? [] : sections.map((section) => [section.id, section.open || sections.length === 1])));
+  return <div className="grid gap-3">{sections.map((section) => render(section, narrowed || (atStart.get(section.id) ?? section.open)))}</div>;
 }
 
 function GroupSection({
