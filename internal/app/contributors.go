@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/event"
 	"github.com/checkstack/checkstack/internal/healthcheck"
 	"github.com/checkstack/checkstack/internal/overview"
 )
@@ -48,5 +51,15 @@ func transitions(h *healthcheck.Service) overview.Transitions {
 			}
 		}
 		return out, nil
+	}
+}
+
+// callEvents tells a person's open pages that one of their tool calls moved on,
+// so that a card decided in one tab changes in the other.
+type callEvents struct{ signals *event.Signals }
+
+func (c callEvents) ToolCalled(ctx context.Context, e proposal.ToolCalled) {
+	if e.PrincipalKind == authz.User {
+		c.signals.Publish(ctx, event.Signal{ID: "ai.toolCalled", PluginID: "ai", Payload: e, UserID: e.PrincipalID})
 	}
 }

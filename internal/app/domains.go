@@ -57,7 +57,7 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.gate, err = proposal.New(proposal.Deps{DB: a.db, Tools: d.tools, Box: box, Log: a.log})
+	d.gate, err = proposal.New(proposal.Deps{DB: a.db, Tools: d.tools, Box: box, Events: callEvents{a.signals}, Log: a.log})
 	if err != nil {
 		return nil, err
 	}

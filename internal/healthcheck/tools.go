@@ -187,11 +187,11 @@ func (s *Service) dryPropose(ctx context.Context, in proposeInput) (tool.Preview
 	p.Summary = fmt.Sprintf("Create health check %q, run every %s", strings.TrimSpace(in.Name), everySeconds(in.IntervalSeconds))
 	switch {
 	case missing:
-		p.Summary += fmt.Sprintf(", for system %q, which does not exist yet: create it first.", name)
+		p.Summary += fmt.Sprintf(", for system %q", name)
 		p.Blocked = noSystemYet(name)
 	case id != "":
 		p.Payload.AssignToSystemID = id
-		p.Summary += fmt.Sprintf(", for system %q.", name)
+		p.Summary += fmt.Sprintf(", for system %q", name)
 	default:
 		p.Summary += ". It runs only once it is assigned to a system."
 	}
@@ -199,7 +199,7 @@ func (s *Service) dryPropose(ctx context.Context, in proposeInput) (tool.Preview
 }
 
 func noSystemYet(name string) string {
-	return fmt.Sprintf("The system %q does not exist yet; create it first, then apply this again", name)
+	return fmt.Sprintf("The system %q does not exist yet. Create it first, then apply this.", name)
 }
 
 func (s *Service) runPropose(ctx context.Context, in proposeInput) (proposeOutput, error) {

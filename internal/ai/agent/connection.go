@@ -47,8 +47,13 @@ const (
 	familyOpenAI    = "openai"
 )
 
+// builtinContext gives the built-in assistant the largest tool results: it
+// pays nothing for reading, and must see a list whole to find a name in it.
+const builtinContext = 1 << 20
+
 func builtinConnection() *Connection {
-	return &Connection{ID: BuiltinID, Name: builtinName, DefaultModel: builtin.ModelName, Models: []string{builtin.ModelName}, Family: familyGeneric}
+	return &Connection{ID: BuiltinID, Name: builtinName, DefaultModel: builtin.ModelName, Models: []string{builtin.ModelName},
+		Family: familyGeneric, ContextTokens: builtinContext}
 }
 
 func (c *Connection) builtin() bool { return c.ID == BuiltinID }

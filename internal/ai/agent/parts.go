@@ -45,6 +45,7 @@ type confirmCard struct {
 	Token      string          `json:"token,omitempty"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
 	Diff       []tool.Change   `json:"diff,omitempty"`
+	Blocked    string          `json:"blocked,omitempty"`
 	ExpiresAt  time.Time       `json:"expiresAt"`
 	ToolCallID string          `json:"toolCallId"`
 	Note       string          `json:"note"`
@@ -70,7 +71,7 @@ const appliedNote = "This change is applied. Do not call the tool again for it; 
 
 func newConfirmCard(p *proposal.Proposal) confirmCard {
 	return confirmCard{Confirm: true, Status: awaiting, ToolName: p.ToolName, Effect: p.Effect, Summary: p.Summary, Token: p.Token,
-		Payload: p.Payload, Diff: p.Diff, ExpiresAt: p.ExpiresAt, ToolCallID: p.ID, Note: confirmNote}
+		Payload: p.Payload, Diff: p.Diff, Blocked: p.Blocked, ExpiresAt: p.ExpiresAt, ToolCallID: p.ID, Note: confirmNote}
 }
 
 // forModel is the card without what the model does not need: with the token in

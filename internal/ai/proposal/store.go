@@ -37,13 +37,15 @@ const (
 // Proposal is a change that waits, as the proposer gets it. Payload and diff
 // are redacted.
 type Proposal struct {
-	ID        string
-	Token     string
-	ToolName  string
-	Effect    tool.Effect
-	Summary   string
-	Payload   json.RawMessage
-	Diff      []tool.Change
+	ID       string
+	Token    string
+	ToolName string
+	Effect   tool.Effect
+	Summary  string
+	Payload  json.RawMessage
+	Diff     []tool.Change
+	// Blocked says what had to happen first when this was proposed.
+	Blocked   string
 	ExpiresAt time.Time
 }
 
@@ -73,6 +75,7 @@ type Who struct {
 type snapshot struct {
 	Summary string          `json:"summary"`
 	Diff    []tool.Change   `json:"diff,omitempty"`
+	Blocked string          `json:"blocked,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 }
@@ -164,7 +167,7 @@ func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry) 
 	if err != nil {
 		return nil, fmt.Errorf("redact diff of %s: %w", t.Name(), err)
 	}
-	snap, err := json.Marshal(snapshot{Summary: scrub.Text(dry.Summary), Diff: diff, Payload: payload})
+	snap, err := json.Marshal(snapshot{Summary: scrub.Text(dry.Summary), Diff: diff, Blocked: scrub.Text(dry.Blocked), Payload: payload})
 	if err != nil {
 		return nil, fmt.Errorf("encode proposal of %s: %w", t.Name(), err)
 	}
@@ -186,7 +189,7 @@ func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry) 
 		return nil, fmt.Errorf("store proposal of %s: %w", t.Name(), err)
 	}
 	return &Proposal{ID: id, Token: token(id, nonce), ToolName: t.Name(), Effect: t.Effect(),
-		Summary: scrub.Text(dry.Summary), Payload: payload, Diff: diff, ExpiresAt: expires}, nil
+		Summary: scrub.Text(dry.Summary), Payload: payload, Diff: diff, Blocked: scrub.Text(dry.Blocked), ExpiresAt: expires}, nil
 }
 
 func payloadContext(id string) string { return "ai_tool_calls\x00" + id }
@@ -210,7 +213,7 @@ func (g *Gate) record(r *row) (*Record, error) {
 	}
 	rec := &Record{
 		Proposal: Proposal{ID: r.ID, ToolName: r.ToolName, Effect: tool.Effect(r.Effect), Summary: snap.Summary,
-			Payload: snap.Payload, Diff: snap.Diff},
+			Payload: snap.Payload, Diff: snap.Diff, Blocked: snap.Blocked},
 		Status:         Status(r.Status),
 		ConversationID: text(r.ConversationID),
 		Result:         snap.Result,
