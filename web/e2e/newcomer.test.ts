@@ -28,6 +28,9 @@ afterAll(async () => {
 const visible = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const heading = (name: string | RegExp) => page.getByRole("heading", { name }).first().waitFor();
 
+/** Waits for the state in the header of the system page. */
+const stateOfSystem = (word: string, timeout: number) => page.locator("main header").first().getByText(word, { exact: true }).waitFor({ timeout });
+
 /** Types into the assistant and waits for the end of its turn. */
 async function say(text: string) {
   const box = page.getByLabel("Message to the assistant");
@@ -135,7 +138,7 @@ test("the system page shows state, chart and runs, and updates by itself", async
   await page.getByRole("link", { name: new RegExp(system) }).click();
   await heading(system);
   systemPath = new URL(page.url()).pathname;
-  await page.getByText("Healthy", { exact: true }).first().waitFor({ timeout: 30_000 });
+  await stateOfSystem("Healthy", 30_000);
   await page.getByRole("img", { name: /^Availability of/ }).waitFor();
   await page.getByRole("img", { name: /^Latency of/ }).waitFor({ timeout: 30_000 });
   const runs = page.getByRole("region", { name: "Recent runs" }).getByRole("listitem");
@@ -145,7 +148,7 @@ test("the system page shows state, chart and runs, and updates by itself", async
 
 test("when the endpoint fails the system turns unhealthy without a reload", async () => {
   target.setHealthy(false);
-  await page.getByText("Unhealthy", { exact: true }).first().waitFor({ timeout: 60_000 });
+  await stateOfSystem("Unhealthy", 60_000);
   await visible(/503/);
   await page.screenshot({ path: `${outputDir}system-unhealthy.png`, fullPage: true });
   await page.getByRole("link", { name: "Dashboard" }).click();

@@ -1,11 +1,12 @@
 import { clsx } from "clsx";
 import { Boxes, CornerDownLeft, LogOut, Moon, Plus, Search, Sparkles, type LucideIcon } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { useId, useMemo, useState } from "react";
+import { useId, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { useEntities } from "@/pages/catalog/api";
 import { allows } from "./access";
 import { visibleNav } from "./nav";
+import { useReturnFocus } from "@/ui/return-focus";
 import { rank } from "./rank";
 import { useSession } from "./session";
 
@@ -13,16 +14,31 @@ type Command = { id: string; label: string; hint: string; icon: LucideIcon; word
 
 /** Search over systems, pages and actions. */
 export function CommandPalette({ open, onOpenChange, onSignOut, onToggleTheme }: { open: boolean; onOpenChange: (open: boolean) => void; onSignOut: () => void; onToggleTheme: () => void }) {
+  const focus = useReturnFocus();
+  // After a command the new page decides where the focus goes.
+  const ran = useRef(false);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-[rgb(10_14_22/45%)]" />
         <Radix.Content
+          onOpenAutoFocus={() => {
+            ran.current = false;
+            focus.onOpenAutoFocus();
+          }}
+          onCloseAutoFocus={(event) => {
+            if (ran.current) event.preventDefault();
+            else focus.onCloseAutoFocus(event);
+          }}
           aria-describedby={undefined}
           className="rise fixed top-[12dvh] left-1/2 z-50 flex max-h-[70dvh] w-[calc(100vw-24px)] max-w-[600px] -translate-x-1/2 flex-col overflow-hidden rounded-[10px] border border-line bg-surface shadow-[var(--shadow-overlay)] focus:outline-none"
         >
           <Radix.Title className="sr-only">Search and actions</Radix.Title>
-          <PaletteBody close={() => onOpenChange(false)} onSignOut={onSignOut} onToggleTheme={onToggleTheme} />
+          <PaletteBody
+            close={() => {
+              ran.current = true;
+              onOpenChange(false);
+            }} onSignOut={onSignOut} onToggleTheme={onToggleTheme} />
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

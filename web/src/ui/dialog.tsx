@@ -4,6 +4,7 @@ import { AlertDialog as Alert, Dialog as Radix } from "radix-ui";
 import { useState, type ReactNode } from "react";
 import { toApiError } from "@/api/errors";
 import { Button } from "./button";
+import { useReturnFocus } from "./return-focus";
 
 const overlay = "fixed inset-0 z-40 bg-[rgb(10_14_22/45%)]";
 const panel =
@@ -24,11 +25,13 @@ export function Dialog({
   wide?: boolean;
   children: ReactNode;
 }) {
+  const focus = useReturnFocus();
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={overlay} />
         <Radix.Content
+          {...focus}
           className={clsx(panel, "top-[8dvh] max-h-[84dvh]", wide ? "max-w-[900px]" : "max-w-[520px]")}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
@@ -68,6 +71,7 @@ export function ConfirmDialog({
 }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
+  const focus = useReturnFocus();
   const confirm = async () => {
     setBusy(true);
     setError(undefined);
@@ -91,7 +95,7 @@ export function ConfirmDialog({
     >
       <Alert.Portal>
         <Alert.Overlay className={overlay} />
-        <Alert.Content className={clsx(panel, "top-[18dvh] max-w-[460px] p-5")}>
+        <Alert.Content {...focus} className={clsx(panel, "top-[18dvh] max-w-[460px] p-5")}>
           <Alert.Title className="text-lg font-semibold break-words">{title}</Alert.Title>
           <Alert.Description asChild>
             <div className="mt-2 text-ink-2">{children}</div>
@@ -117,11 +121,13 @@ export function ConfirmDialog({
 
 /** A panel that slides in from the left, for the sidebar and lists on a phone. */
 export function Sheet({ open, onOpenChange, title, children }: { open: boolean; onOpenChange: (open: boolean) => void; title: string; children: ReactNode }) {
+  const focus = useReturnFocus();
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={overlay} />
         <Radix.Content
+          {...focus}
           aria-describedby={undefined}
           className="slide-in fixed inset-y-0 left-0 z-50 flex w-[280px] max-w-[86vw] flex-col border-r border-line bg-surface shadow-[var(--shadow-overlay)] focus:outline-none"
         >

@@ -92,6 +92,7 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
           {settled === "applied" ? <Badge tone="good">Applied</Badge> : null}
           {declined ? <Badge>Declined</Badge> : null}
           {expired ? <Badge>Expired</Badge> : null}
+          {settled === "applying" ? <Badge>Being applied</Badge> : null}
           {settled === "failed" ? <Badge tone="danger">Failed</Badge> : null}
         </span>
       </header>

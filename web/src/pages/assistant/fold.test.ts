@@ -69,6 +69,11 @@ test("the waiting line shows before the first part and after finished steps only
   expect(isWaiting(true, last([tool("output-available", { output: 1 })]))).toBe(true);
 });
 
+test("why a stored turn ended early is told after what arrived", () => {
+  expect(blocksOf({ id: "m", parts: [{ type: "text", text: "Half" }], metadata: { error: "HTTP 500" } }).map((block) => block.kind === "notice" || block.kind === "text" ? block.text : "")).toEqual(["Half", "HTTP 500"]);
+  expect(blocksOf({ id: "m", parts: [], metadata: { stopped: true } })[0]).toMatchObject({ kind: "notice" });
+});
+
 test("odd parts never throw", () => {
   expect(blocksOf({ id: "m", parts: [null, 1, {}, { type: "unknown" }, { type: "text" }, { type: "dynamic-tool" }] }).map((block) => block.kind)).toEqual(["tool"]);
 });

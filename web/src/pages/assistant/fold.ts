@@ -98,7 +98,7 @@ function toolBlock(part: Fields, key: string): Block {
 }
 
 /** Lays the parts of a message out in their order; neighbouring texts become one. */
-export function blocksOf(message: { id: string; parts: readonly unknown[] }): Block[] {
+export function blocksOf(message: { id: string; parts: readonly unknown[]; metadata?: unknown }): Block[] {
   const blocks: Block[] = [];
   message.parts.forEach((raw, i) => {
     const part = record(raw);
@@ -121,6 +121,10 @@ export function blocksOf(message: { id: string; parts: readonly unknown[] }): Bl
       if (notice) blocks.push({ kind: "notice", key, text: notice });
     }
   });
+  const metadata = record(message.metadata);
+  const failure = text(metadata?.error);
+  if (failure) blocks.push({ kind: "notice", key: `${message.id}-error`, text: failure });
+  else if (metadata?.stopped === true) blocks.push({ kind: "notice", key: `${message.id}-stopped`, text: "You stopped this answer." });
   return blocks;
 }
 

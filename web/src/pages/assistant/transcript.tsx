@@ -5,7 +5,7 @@ import { AppliedCardView, ConfirmCardView, DecisionLine, ToolLine, type Decision
 import { blocksOf, isWaiting, type ConfirmCard } from "./fold";
 import { Markdown } from "./markdown";
 
-type MessageLike = { id: string; role: string; parts: readonly unknown[] };
+type MessageLike = { id: string; role: string; parts: readonly unknown[]; metadata?: unknown };
 
 /** The messages in order. Scrolls along only while the reader is at the end. */
 export function Transcript({

@@ -63,7 +63,7 @@ function HealthyLine({ healthy, pending, watched, lastRunAt }: { healthy: number
   const rest = pending > 0 ? `, ${pending} waiting for a first run` : "";
   return (
     <Link to="/catalog" className="card mb-7 flex items-center gap-3 px-4 py-3 text-ink no-underline hover:bg-raised/60">
-      {healthy > 0 || pending === 0 ? <CircleCheck aria-hidden size={18} className="text-healthy" /> : <CircleDashed aria-hidden size={18} className="text-unknown" />}
+      {healthy > 0 ? <CircleCheck aria-hidden size={18} className="text-healthy" /> : <CircleDashed aria-hidden size={18} className="text-unknown" />}
       <span className="min-w-0 flex-1">
         {healthy} of {watched} watched {watched === 1 ? "system" : "systems"} healthy{rest}
       </span>

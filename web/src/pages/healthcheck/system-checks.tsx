@@ -215,6 +215,14 @@ function Latency({ systemId, check, dayBuckets }: { systemId: string; check: Che
       })),
     [history.data],
   );
+  // A young check would huddle at the right edge: the axis starts with its first run.
+  const axis = useMemo(() => {
+    if (!history.data) return undefined;
+    const from = history.data.from.getTime();
+    const to = history.data.to.getTime();
+    const first = history.data.buckets.find((bucket) => bucket.runCount > 0);
+    return { from: first ? Math.max(from, Math.min(Date.parse(first.bucketStart), to - 10 * 60_000)) : from, to };
+  }, [history.data]);
   if (history.isError && !history.data) return <ErrorState title="Latency could not be loaded" error={history.error} onRetry={() => void history.refetch()} />;
   return (
     <div className="mt-4">
@@ -243,9 +251,9 @@ function Latency({ systemId, check, dayBuckets }: { systemId: string; check: Che
           ))}
         </div>
       </div>
-      {history.data && points.some((point) => point.p50 !== null) ? (
+      {axis && points.some((point) => point.p50 !== null) ? (
         <Suspense fallback={<SkeletonBlock className="h-[226px]" />}>
-          <LatencyChart points={points} from={history.data.from.getTime()} to={history.data.to.getTime()} label={`Latency of ${check.configurationName}, last ${range.replace(/(\d+)/, "$1 ")}`} />
+          <LatencyChart points={points} from={axis.from} to={axis.to} label={`Latency of ${check.configurationName}, last ${range.replace(/(\d+)/, "$1 ")}`} />
         </Suspense>
       ) : history.data ? (
         <p className="rounded-[8px] bg-raised/60 px-4 py-6 text-center text-ink-3">No latency was measured in this range.</p>
