@@ -47,6 +47,10 @@ func (s *Service) Start(ctx context.Context) error {
 
 // prepareStart brings the schedule in order after the process was away.
 func (s *Service) prepareStart(ctx context.Context) error {
+	if err := s.tuneStorage(ctx); err != nil {
+		// Not worth keeping checks from running.
+		s.log.WarnContext(ctx, "the table of health checks keeps PostgreSQL's default storage options", "error", err)
+	}
 	if err := s.releaseAll(ctx); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestProposeForASystemThatDoesNotExistYet(t *testing.T) {
 			return json.RawMessage(`{"name":"HTTP","strategyId":"` + kindID + `","config":{"target":"x","password":"canary-secret"},"intervalSeconds":30` + rest + `}`)
 		}
 		dry, err := propose.Preview(ctx, input(`,"assignToSystemName":"Payments API"`))
-		if err != nil || !strings.Contains(dry.Summary, `"Payments API", which does not exist yet`) || strings.Contains(dry.Summary, "canary") {
+		if err != nil || !strings.Contains(dry.Blocked, `The system "Payments API" does not exist yet`) || strings.Contains(dry.Summary, "canary") {
 			t.Fatalf("%s, %v", dry.Summary, err)
 		}
 		if b.count("health_check_configurations") != 0 {
@@ -59,7 +59,7 @@ func TestProposeForASystemThatDoesNotExistYet(t *testing.T) {
 		if _, err := propose.Preview(ctx, input(`,"assignToSystemId":"nope"`)); !problem.Is(err, problem.KindInvalid) {
 			t.Errorf("an unknown id: %v", err)
 		}
-		if dry, err := propose.Preview(ctx, input("")); err != nil || !strings.Contains(dry.Summary, "only once it is assigned") {
+		if dry, err := propose.Preview(ctx, input("")); err != nil || dry.Blocked != "" || !strings.Contains(dry.Summary, "only once it is assigned") {
 			t.Errorf("%s, %v", dry.Summary, err)
 		}
 		_, err = propose.Preview(ctx, json.RawMessage(`{"name":"","strategyId":"`+kindID+`","config":{},"intervalSeconds":0,"assignToSystemId":"nope"}`))
