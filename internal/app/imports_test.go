@@ -53,7 +53,7 @@ var home = map[string][]string{
 	"github.com/jackc/pgx/v5":                            {"internal/db", "internal/jobs", "internal/event"},
 	"github.com/riverqueue/river/riverdriver/riverpgxv5": {},
 	"github.com/riverqueue/river/rivermigrate":           {"internal/jobs"},
-	"github.com/danielgtaylor/huma/v2":                   {"internal/operation", "internal/httpapi", "internal/healthcheck"},
+	"github.com/danielgtaylor/huma/v2":                   {"internal/operation", "internal/httpapi", "internal/healthcheck", "internal/catalog"},
 	"github.com/alecthomas/kong":                         {"cmd/checkstack"},
 }
 

@@ -47,8 +47,8 @@ type Success struct {
 
 // EntitiesOutput is the whole catalog.
 type EntitiesOutput struct {
-	Systems []SystemView `json:"systems"`
-	Groups  []GroupView  `json:"groups"`
+	Systems *SystemList `json:"systems"`
+	Groups  []GroupView `json:"groups"`
 }
 
 // SystemsInput filters systems.
@@ -58,7 +58,7 @@ type SystemsInput struct {
 
 // SystemsOutput lists systems by name.
 type SystemsOutput struct {
-	Systems []SystemView `json:"systems"`
+	Systems *SystemList `json:"systems"`
 }
 
 // SystemIDInput names a system.
@@ -159,12 +159,12 @@ func (s *Service) operations() operations {
 					return nil, err
 				}
 				groups, err := s.Groups(ctx, "")
-				return &EntitiesOutput{viewSystems(systems), viewGroups(groups)}, err
+				return &EntitiesOutput{systems, viewGroups(groups)}, err
 			}),
 		getSystems: operation.New(query("getSystems", "List systems by name", SystemRead),
 			func(ctx context.Context, in *SystemsInput) (*SystemsOutput, error) {
 				systems, err := s.Systems(ctx, in.Query)
-				return &SystemsOutput{viewSystems(systems)}, err
+				return &SystemsOutput{systems}, err
 			}),
 		getSystem: operation.New(query("getSystem", "Get one system", SystemRead),
 			func(ctx context.Context, in *SystemIDInput) (*SystemView, error) {

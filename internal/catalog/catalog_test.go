@@ -245,3 +245,59 @@ func TestToolsProposeWithoutChanging(t *testing.T) {
 		}
 	})
 }
+
+// A list that is kept in memory must never hide a change, whoever made it.
+func TestListsShowEveryChangeAtOnce(t *testing.T) {
+	t.Parallel()
+	url := dbtest.PostgresURL(t)
+	open := func() *bundle {
+		d, err := db.Open(t.Context(), db.Options{URL: url, MaxOpenConns: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		if err := d.Migrate(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		return setup(t, d)
+	}
+	a, b := open(), open()
+	list := func() string {
+		t.Helper()
+		onA, err := json.Marshal(a.must(t, "getEntities", `{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		onB, err := json.Marshal(b.must(t, "getEntities", `{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(onA) != string(onB) {
+			t.Fatalf("replicas differ:\n%s\n%s", onA, onB)
+		}
+		return string(onA)
+	}
+	before := list()
+	sid := a.must(t, "createSystem", `{"name":"A"}`)["id"].(string)
+	gid := b.must(t, "createGroup", `{"name":"G"}`)["id"].(string)
+	link := b.must(t, "addSystemLink", `{"systemId":"`+sid+`","label":"L","url":"https://example.com"}`)["id"].(string)
+	for _, step := range []struct{ op, input string }{
+		{"updateSystem", `{"id":"` + sid + `","data":{"name":"B"}}`},
+		{"addSystemToGroup", `{"groupId":"` + gid + `","systemId":"` + sid + `"}`},
+		{"updateGroup", `{"id":"` + gid + `","data":{"name":"H"}}`},
+		{"removeSystemFromGroup", `{"groupId":"` + gid + `","systemId":"` + sid + `"}`},
+		{"removeSystemLink", `{"systemId":"` + sid + `","id":"` + link + `"}`},
+		{"deleteGroup", `{"id":"` + gid + `"}`},
+		{"deleteSystem", `{"id":"` + sid + `"}`},
+	} {
+		was := list()
+		a.must(t, step.op, step.input)
+		if now := list(); now == was {
+			t.Errorf("%s does not show", step.op)
+		}
+		a, b = b, a
+	}
+	if after := list(); after != before {
+		t.Errorf("after undoing everything:\n%s\n%s", before, after)
+	}
+}

@@ -25,6 +25,7 @@ type Service struct {
 	signals signals
 	log     *slog.Logger
 	now     func() time.Time
+	lists   lists
 }
 
 // New makes the service.
@@ -36,16 +37,26 @@ func (s *Service) clock() time.Time { return db.Time(s.now()) }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// change runs fn in a transaction that also raises the catalog's revision, then
+// tells browsers. systemID is empty when a group changed.
+func (s *Service) change(ctx context.Context, systemID string, fn func(ctx context.Context, tx bun.Tx) error) error {
+	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		return s.store.raiseRevision(ctx, tx)
+	})
+	if err != nil {
+		return err
+	}
+	s.changed(ctx, systemID)
+	return nil
+}
+
 // changed tells browsers; id is empty when a group changed.
 func (s *Service) changed(ctx context.Context, systemID string) {
 	s.signals.Publish(ctx, event.Signal{ID: "catalog.changed", PluginID: "catalog", Rule: SystemRead.ID,
 		Payload: map[string]string{"systemId": systemID}})
-}
-
-// Systems lists systems by name; text, if not empty, is looked for in name and
-// description, whatever its case.
-func (s *Service) Systems(ctx context.Context, text string) ([]System, error) {
-	return s.store.systems(ctx, s.db.Read, text, nil)
 }
 
 // SystemsByID lists the systems among ids that exist.
@@ -114,11 +125,14 @@ func (s *Service) CreateSystem(ctx context.Context, f Fields) (System, error) {
 	}
 	now := s.clock()
 	row := &systemRow{ID: newID(), Name: f.Name, Description: f.Description, Metadata: writeMetadata(f.Metadata), Version: 1, CreatedAt: now, UpdatedAt: now}
-	if _, err := s.db.Write.NewInsert().Model(row).Exec(ctx); err != nil {
+	err := s.change(ctx, row.ID, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		return err
+	})
+	if err != nil {
 		return System{}, fmt.Errorf("create system: %w", err)
 	}
-	s.changed(ctx, row.ID)
-	return s.store.system(ctx, s.db.Write, row.ID)
+	return row.system(), nil
 }
 
 // Edit is a change of a system or group. change gets the present fields and
@@ -131,7 +145,7 @@ type Edit struct {
 // UpdateSystem changes a system.
 func (s *Service) UpdateSystem(ctx context.Context, id string, e Edit) (System, error) {
 	var out System
-	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.change(ctx, id, func(ctx context.Context, tx bun.Tx) error {
 		cur, err := s.store.system(ctx, tx, id)
 		if err != nil {
 			return err
@@ -146,11 +160,7 @@ func (s *Service) UpdateSystem(ctx context.Context, id string, e Edit) (System, 
 		out, err = s.store.system(ctx, tx, id)
 		return err
 	})
-	if err != nil {
-		return System{}, err
-	}
-	s.changed(ctx, id)
-	return out, nil
+	return out, err
 }
 
 // apply gives the changed fields, checked.
@@ -174,12 +184,10 @@ func (g Group) Fields() Fields {
 
 // DeleteSystem removes a system and everything that hangs on it.
 func (s *Service) DeleteSystem(ctx context.Context, id string) error {
-	res, err := s.db.Write.NewDelete().Table("systems").Where("id = ?", id).Exec(ctx)
-	if err := db.MustAffect(res, err, errSystemNotFound); err != nil {
-		return err
-	}
-	s.changed(ctx, id)
-	return nil
+	return s.change(ctx, id, func(ctx context.Context, tx bun.Tx) error {
+		res, err := tx.NewDelete().Table("systems").Where("id = ?", id).Exec(ctx)
+		return db.MustAffect(res, err, errSystemNotFound)
+	})
 }
 
 // AddLink gives a system a link.
@@ -188,7 +196,7 @@ func (s *Service) AddLink(ctx context.Context, l Link) (Link, error) {
 		return Link{}, err
 	}
 	l.ID = newID()
-	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.change(ctx, l.SystemID, func(ctx context.Context, tx bun.Tx) error {
 		var n int
 		if err := tx.NewRaw("SELECT count(*) FROM system_links WHERE system_id = ?", l.SystemID).Scan(ctx, &n); err != nil {
 			return fmt.Errorf("add link: %w", err)
@@ -205,18 +213,15 @@ func (s *Service) AddLink(ctx context.Context, l Link) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	s.changed(ctx, l.SystemID)
 	return l, nil
 }
 
 // RemoveLink takes a link from its system.
 func (s *Service) RemoveLink(ctx context.Context, systemID, id string) error {
-	res, err := s.db.Write.NewDelete().Table("system_links").Where("id = ? AND system_id = ?", id, systemID).Exec(ctx)
-	if err := db.MustAffect(res, err, errLinkNotFound); err != nil {
-		return err
-	}
-	s.changed(ctx, systemID)
-	return nil
+	return s.change(ctx, systemID, func(ctx context.Context, tx bun.Tx) error {
+		res, err := tx.NewDelete().Table("system_links").Where("id = ? AND system_id = ?", id, systemID).Exec(ctx)
+		return db.MustAffect(res, err, errLinkNotFound)
+	})
 }
 
 // Groups lists groups by name; systemID, if not empty, keeps those it is in.
@@ -236,17 +241,20 @@ func (s *Service) CreateGroup(ctx context.Context, f Fields) (Group, error) {
 	}
 	now := s.clock()
 	row := &groupRow{ID: newID(), Name: f.Name, Description: f.Description, Metadata: writeMetadata(f.Metadata), Version: 1, CreatedAt: now, UpdatedAt: now}
-	if _, err := s.db.Write.NewInsert().Model(row).Exec(ctx); err != nil {
+	err := s.change(ctx, "", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		return err
+	})
+	if err != nil {
 		return Group{}, fmt.Errorf("create group: %w", err)
 	}
-	s.changed(ctx, "")
-	return s.store.group(ctx, s.db.Write, row.ID)
+	return row.group(), nil
 }
 
 // UpdateGroup changes a group.
 func (s *Service) UpdateGroup(ctx context.Context, id string, e Edit) (Group, error) {
 	var out Group
-	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.change(ctx, "", func(ctx context.Context, tx bun.Tx) error {
 		cur, err := s.store.group(ctx, tx, id)
 		if err != nil {
 			return err
@@ -261,47 +269,38 @@ func (s *Service) UpdateGroup(ctx context.Context, id string, e Edit) (Group, er
 		out, err = s.store.group(ctx, tx, id)
 		return err
 	})
-	if err != nil {
-		return Group{}, err
-	}
-	s.changed(ctx, "")
-	return out, nil
+	return out, err
 }
 
 // DeleteGroup removes a group; its systems stay.
 func (s *Service) DeleteGroup(ctx context.Context, id string) error {
-	res, err := s.db.Write.NewDelete().Table("system_groups").Where("id = ?", id).Exec(ctx)
-	if err := db.MustAffect(res, err, errGroupNotFound); err != nil {
-		return err
-	}
-	s.changed(ctx, "")
-	return nil
+	return s.change(ctx, "", func(ctx context.Context, tx bun.Tx) error {
+		res, err := tx.NewDelete().Table("system_groups").Where("id = ?", id).Exec(ctx)
+		return db.MustAffect(res, err, errGroupNotFound)
+	})
 }
 
 // AddToGroup puts a system into a group; twice is the same as once.
 func (s *Service) AddToGroup(ctx context.Context, groupID, systemID string) error {
-	if _, err := s.store.group(ctx, s.db.Read, groupID); err != nil {
+	return s.change(ctx, systemID, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.store.group(ctx, tx, groupID); err != nil {
+			return err
+		}
+		_, err := tx.NewInsert().Model(&memberRow{GroupID: groupID, SystemID: systemID}).On("CONFLICT DO NOTHING").Exec(ctx)
+		if db.IsForeignKey(err) {
+			return errSystemNotFound
+		}
 		return err
-	}
-	_, err := s.db.Write.NewInsert().Model(&memberRow{GroupID: groupID, SystemID: systemID}).On("CONFLICT DO NOTHING").Exec(ctx)
-	if db.IsForeignKey(err) {
-		return errSystemNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("add system to group: %w", err)
-	}
-	s.changed(ctx, systemID)
-	return nil
+	})
 }
 
 // RemoveFromGroup takes a system out of a group; not being in it is no fault.
 func (s *Service) RemoveFromGroup(ctx context.Context, groupID, systemID string) error {
-	if _, err := s.store.group(ctx, s.db.Read, groupID); err != nil {
+	return s.change(ctx, systemID, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.store.group(ctx, tx, groupID); err != nil {
+			return err
+		}
+		_, err := tx.NewDelete().Table("system_group_members").Where("group_id = ? AND system_id = ?", groupID, systemID).Exec(ctx)
 		return err
-	}
-	if _, err := s.db.Write.NewDelete().Table("system_group_members").Where("group_id = ? AND system_id = ?", groupID, systemID).Exec(ctx); err != nil {
-		return fmt.Errorf("remove system from group: %w", err)
-	}
-	s.changed(ctx, systemID)
-	return nil
+	})
 }

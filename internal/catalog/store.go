@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -60,6 +61,16 @@ type memberRow struct {
 	SystemID string `bun:"system_id,pk"`
 }
 
+func (r *systemRow) system() System {
+	return System{ID: r.ID, Name: r.Name, Description: r.Description, Metadata: readMetadata(r.Metadata), Links: []Link{}, GroupIDs: []string{},
+		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+}
+
+func (r *groupRow) group() Group {
+	return Group{ID: r.ID, Name: r.Name, Description: r.Description, Metadata: readMetadata(r.Metadata), SystemIDs: []string{},
+		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+}
+
 // store is the catalog's SQL. Every method runs in or out of a transaction.
 type store struct{}
 
@@ -98,8 +109,7 @@ func (store) systems(ctx context.Context, idb bun.IDB, text string, ids []string
 	out := make([]System, len(rows))
 	at := make(map[string]*System, len(rows))
 	for i, r := range rows {
-		out[i] = System{ID: r.ID, Name: r.Name, Description: r.Description, Metadata: readMetadata(r.Metadata), Links: []Link{}, GroupIDs: []string{},
-			Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		out[i] = r.system()
 		at[r.ID] = &out[i]
 	}
 	for _, l := range links {
@@ -145,8 +155,7 @@ func (store) groups(ctx context.Context, idb bun.IDB, id, systemID string) ([]Gr
 	out := make([]Group, len(rows))
 	at := make(map[string]*Group, len(rows))
 	for i, r := range rows {
-		out[i] = Group{ID: r.ID, Name: r.Name, Description: r.Description, Metadata: readMetadata(r.Metadata), SystemIDs: []string{},
-			Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		out[i] = r.group()
 		at[r.ID] = &out[i]
 	}
 	for _, m := range members {
@@ -166,6 +175,25 @@ func (st store) group(ctx context.Context, idb bun.IDB, id string) (Group, error
 		return Group{}, errGroupNotFound
 	}
 	return list[0], nil
+}
+
+// revisionShards is how many counters the revision is spread over.
+const revisionShards = 16
+
+func (store) raiseRevision(ctx context.Context, tx bun.Tx) error {
+	_, err := tx.NewRaw("UPDATE catalog_revisions SET n = n + 1 WHERE shard = ?", rand.IntN(revisionShards)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("raise catalog revision: %w", err)
+	}
+	return nil
+}
+
+func (store) revision(ctx context.Context, idb bun.IDB) (int64, error) {
+	var n int64
+	if err := idb.NewRaw("SELECT CAST(sum(n) AS BIGINT) FROM catalog_revisions").Scan(ctx, &n); err != nil {
+		return 0, fmt.Errorf("read catalog revision: %w", err)
+	}
+	return n, nil
 }
 
 func readMetadata(raw json.RawMessage) map[string]any {

@@ -115,8 +115,8 @@ func (s *Service) Tools(dependents Dependents) []tool.Tool {
 		tool.FromOperation(o.getSystems, tool.Spec{Name: "catalog.listSystems", Effect: tool.Read,
 			Description: "List systems, the watched services. Use it to find a system's id by its name, and to answer which systems exist. Returns id, name, description, custom fields and group ids."},
 			func(out *SystemsOutput) any {
-				brief := make([]systemBrief, len(out.Systems))
-				for i, v := range out.Systems {
+				brief := make([]systemBrief, len(out.Systems.Systems))
+				for i, v := range out.Systems.Systems {
 					brief[i] = systemBrief{v.ID, v.Name, v.Description, v.Metadata, v.GroupIDs}
 				}
 				return map[string]any{"systems": brief}
