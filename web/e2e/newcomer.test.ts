@@ -198,10 +198,11 @@ test("the check form is built from the schema, tests for real and reports every 
   await page.getByLabel("URL").first().fill(target.url);
   await page.getByRole("button", { name: "Add assertion" }).click();
   expect(await inspect(page, "check-form")).toEqual([]);
-  await page.getByRole("button", { name: "Remove assertion 1" }).click();
+  await page.getByRole("button", { name: "Remove assertion 2" }).click();
   await page.getByRole("button", { name: "Test now" }).click();
   await heading("Test result");
   await visible(/503/);
+  await page.getByText("Unhealthy", { exact: true }).first().waitFor();
   await page.screenshot({ path: `${outputDir}check-form-test.png`, fullPage: true });
   await page.getByLabel(system).check();
   await page.getByRole("button", { name: "Create health check" }).click();

@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { Button, IconButton } from "./button";
 import { DurationInput } from "./duration-input";
 import { Field, Input, Select, Textarea, Toggle } from "./field";
-import { defaultsOf, fieldsOf, resolve, type FormField, type JsonSchema, type Values } from "./schema";
+import { defaultsOf, fieldsOf, isVisible, resolve, type FormField, type JsonSchema, type Values } from "./schema";
 
 /** The id of the control at a path, for links from an error summary. */
 export function controlId(formId: string, path: string): string {
@@ -28,7 +28,7 @@ export function SchemaForm({
   onChange,
   ...shared
 }: Shared & { schema: JsonSchema; root?: JsonSchema; values: Values; onChange: (values: Values) => void }) {
-  const fields = fieldsOf(schema, root);
+  const fields = fieldsOf(schema, root).filter((field) => isVisible(field, values));
   if (fields.length === 0) return <p className="text-ink-3">Nothing to set.</p>;
   return (
     <div className="grid gap-4">
@@ -136,7 +136,7 @@ function SchemaField({ field, root, value, onChange, ...shared }: Shared & { fie
             <Input
               {...control}
               type="text"
-              inputMode={field.schema.format === "uri" ? "url" : "text"}
+              inputMode={field.schema.format === "uri" || /url$/i.test(field.name) ? "url" : "text"}
               autoComplete="off"
               spellCheck={false}
               placeholder={typeof field.schema.examples?.[0] === "string" ? field.schema.examples[0] : undefined}

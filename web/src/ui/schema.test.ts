@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkValues, defaultsOf, fieldsOf, humanize, prune, type JsonSchema } from "./schema";
+import { checkValues, defaultsOf, dropHidden, fieldsOf, humanize, isStandard, prune, type JsonSchema } from "./schema";
 
 const http: JsonSchema = {
   type: "object",
@@ -64,6 +64,27 @@ test("a stored secret need not be typed again", () => {
   const schema: JsonSchema = { type: "object", required: ["token"], properties: { token: { type: "string", "x-secret": true } } };
   expect(checkValues(schema, {}, "config", ["config.token"])).toEqual([]);
   expect(checkValues(schema, {}, "config")).toHaveLength(1);
+});
+
+test("a field that depends on a sibling appears, counts and is sent only with it", () => {
+  const schema: JsonSchema = {
+    type: "object",
+    required: ["token"],
+    properties: {
+      scheme: { type: "string", enum: ["none", "token"], default: "none" },
+      token: { type: "string", "x-secret": true, "x-visible-when": { field: "scheme", values: ["token"] } },
+    },
+  };
+  expect(checkValues(schema, { scheme: "none" }, "")).toEqual([]);
+  expect(checkValues(schema, { scheme: "token" }, "")).toHaveLength(1);
+  expect(dropHidden(schema, { scheme: "none", token: "left over" })).toEqual({ scheme: "none" });
+  expect(isStandard(schema, { token: "", scheme: "none" })).toBe(true);
+  expect(isStandard(schema, { scheme: "token" })).toBe(false);
+});
+
+test("a duration names no unit in its label, since the unit can be changed", () => {
+  const [field] = fieldsOf({ type: "object", properties: { timeout: { type: "integer", title: "Timeout (ms)", description: "How long it may take, in milliseconds." } } });
+  expect(field).toMatchObject({ label: "Timeout", help: "How long it may take.", kind: "duration", base: "ms" });
 });
 
 test("names become readable labels", () => {

@@ -27,6 +27,8 @@ export type JsonSchema = {
   "x-order"?: number;
   "x-editor-types"?: string[];
   "x-templatable"?: boolean;
+  /** Shown only while a sibling has one of these values. */
+  "x-visible-when"?: { field: string; values: unknown[] };
 };
 
 export type Kind =
@@ -101,7 +103,7 @@ function kindOf(name: string, schema: JsonSchema, root: JsonSchema): Kind {
   const type = typeOf(schema);
   if (type === "boolean") return "boolean";
   if (type === "integer" || type === "number") return durationBase(name, schema) ? "duration" : "number";
-  if (type === "string") return schema["x-editor-types"] || (schema.maxLength ?? 0) > 2000 && schema.format === undefined ? "multiline" : "text";
+  if (type === "string") return schema["x-editor-types"] ? "multiline" : "text";
   if (type === "array" && schema.items) {
     const items = resolve(schema.items, root);
     if (typeOf(items) === "object" && items.properties) return "objects";
@@ -122,8 +124,9 @@ export function fieldsOf(schema: JsonSchema, root: JsonSchema = schema): FormFie
     return [
       {
         name,
-        label: property.title ?? humanize(name),
-        help: property.description,
+        // A duration shows its unit beside the number, where it can be changed.
+        label: (property.title ?? humanize(name)).replace(kind === "duration" ? /\s*\((ms|s|seconds|milliseconds)\)$/ : /$^/, ""),
+        help: kind === "duration" ? property.description?.replace(/,? in (milli)?seconds(?=\.?$)/, "") : property.description,
         kind,
         required: required.has(name) && property.default === undefined,
         base: durationBase(name, property) ?? "ms",
@@ -134,6 +137,27 @@ export function fieldsOf(schema: JsonSchema, root: JsonSchema = schema): FormFie
   });
   const rank = (field: FormField) => (field.schema["x-order"] ?? 100) - (field.required ? 1000 : 0);
   return fields.map((field, i) => ({ field, i })).sort((a, b) => rank(a.field) - rank(b.field) || a.i - b.i).map(({ field }) => field);
+}
+
+/** Whether a field applies, given its siblings' values. */
+export function isVisible(field: FormField, values: Values): boolean {
+  const condition = field.schema["x-visible-when"];
+  return condition === undefined || condition.values.includes(values[condition.field]);
+}
+
+/** Leaves out the values of fields that do not apply. */
+export function dropHidden(schema: JsonSchema, values: Values): Values {
+  const hidden = new Set(fieldsOf(schema).filter((field) => !isVisible(field, values)).map((field) => field.name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.has(name)));
+}
+
+/** Whether the values say no more than the defaults do. */
+export function isStandard(schema: JsonSchema, values: Values): boolean {
+  return JSON.stringify(sorted(prune(values))) === JSON.stringify(sorted(prune(defaultsOf(schema))));
+}
+
+function sorted(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? Object.entries(value).sort(([a], [b]) => a.localeCompare(b)) : value;
 }
 
 /** The values a new form starts with. */
@@ -164,6 +188,7 @@ export function prune(value: unknown): unknown {
 export function checkValues(schema: JsonSchema, values: Values, prefix: string, configuredSecrets: readonly string[] = [], root: JsonSchema = schema): Issue[] {
   const issues: Issue[] = [];
   for (const field of fieldsOf(schema, root)) {
+    if (!isVisible(field, values)) continue;
     const path = prefix === "" ? field.name : `${prefix}.${field.name}`;
     const value = values[field.name];
     const empty = value === undefined || value === null || (typeof value === "string" && value.trim() === "");

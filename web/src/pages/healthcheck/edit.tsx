@@ -1,4 +1,5 @@
-import { ChevronLeft, FlaskConical, Plus, Trash2 } from "lucide-react";
+import { clsx } from "clsx";
+import { ChevronLeft, ChevronRight, FlaskConical, Plus, Trash2 } from "lucide-react";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { ApiError, issuesByPath, type Issue } from "@/api/errors";
@@ -11,7 +12,7 @@ import { EmptyState, ErrorState, SkeletonBlock, toast } from "@/ui/feedback";
 import { Checkbox, Field, FormErrors, Input, SearchInput, Select } from "@/ui/field";
 import { Card, Page } from "@/ui/page";
 import { SchemaForm, controlId } from "@/ui/schema-form";
-import { checkValues, defaultsOf, fieldsOf, prune, type JsonSchema, type Values } from "@/ui/schema";
+import { checkValues, defaultsOf, dropHidden, fieldsOf, isStandard, prune, type JsonSchema, type Values } from "@/ui/schema";
 import { useCollectors, useConfiguration, useCreateCheck, useSetSystems, useStrategies, useTestCheck, useUpdateCheck, type Collector, type Configuration, type Draft, type Strategy } from "./api";
 import { AssertionBuilder, type Assertion } from "./assertion-builder";
 import { RunDetail } from "./run-detail";
@@ -115,7 +116,7 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
   const draft = (): Draft => ({
     name: form.name.trim(),
     strategyId: form.strategyId,
-    config: prune(form.config) as Draft["config"],
+    config: prune(strategy ? dropHidden(strategy.configSchema as JsonSchema, form.config) : form.config) as Values,
     intervalSeconds: form.intervalSeconds ?? 0,
     collectors: form.collectors.map((each) => ({ id: each.id, collectorId: each.collectorId, config: prune(each.config) as Values, assertions: each.assertions })),
   });
@@ -274,9 +275,14 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
         <AddCollector offered={offered} used={form.collectors} onAdd={(collector) => set({ collectors: [...form.collectors, startInstance(collector, null)] })} />
 
         {config && fieldsOf(config).length > 0 ? (
-          <FormSection title={form.collectors.length > 0 ? "Connection" : "Settings"}>
+          <MoreSettings
+            // With collectors these are refinements; without, they are the check itself.
+            folded={form.collectors.length > 0 && isStandard(config, form.config) && secrets.length === 0}
+            forceOpen={Object.keys(errors).some((path) => path.startsWith("config"))}
+            title={form.collectors.length > 0 ? "Connection" : "Settings"}
+          >
             <SchemaForm schema={config} values={form.config} onChange={(values) => set({ config: values })} formId={formId} path="config" errors={errors} configuredSecrets={secrets} />
-          </FormSection>
+          </MoreSettings>
         ) : null}
 
         <FormSection title="Schedule">
@@ -313,10 +319,33 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
   );
 }
 
+/** Settings that most people leave alone: folded until someone opens them or they matter. */
+function MoreSettings({ title, folded, forceOpen, children }: { title: string; folded: boolean; forceOpen: boolean; children: React.ReactNode }) {
+  const [open, setOpen] = useState(!folded);
+  const shown = open || forceOpen;
+  return (
+    <section aria-label={title} className="card">
+      <h2>
+        <button type="button" aria-expanded={shown} onClick={() => setOpen(!open)} className="flex min-h-12 w-full items-center gap-2 px-4 text-left text-lg font-semibold md:px-5">
+          <ChevronRight aria-hidden size={16} className={clsx("shrink-0 text-ink-3 transition-transform duration-120", shown && "rotate-90")} />
+          {title}
+          {shown ? null : <span className="text-sm font-normal text-ink-3">The defaults fit most checks.</span>}
+        </button>
+      </h2>
+      {shown ? <div className="px-4 pb-4 md:px-5 md:pb-5">{children}</div> : null}
+    </section>
+  );
+}
+
+/**
+ * A fresh collector. When it can tell success from failure, a new one asks for
+ * success: without any assertion an answer of 503 would count as healthy.
+ */
 function startInstance(collector: Collector, url: string | null): Instance {
   const schema = collector.configSchema as JsonSchema;
+  const asksForSuccess = (collector.assertionFields ?? []).some((field) => field.path === "success" && field.kind === "boolean");
   const takesUrl = url !== null && schema.properties?.url !== undefined;
-  return { id: uuid(), collectorId: collector.id, config: { ...defaultsOf(schema), ...(takesUrl ? { url } : {}) }, assertions: [] };
+  return { id: uuid(), collectorId: collector.id, config: { ...defaultsOf(schema), ...(takesUrl ? { url } : {}) }, assertions: asksForSuccess ? [{ field: "success", operator: "isTrue" }] : [] };
 }
 
 function FormSection({ title, description, action, children }: { title: string; description?: string | undefined; action?: React.ReactNode; children: React.ReactNode }) {

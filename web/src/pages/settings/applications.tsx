@@ -138,7 +138,7 @@ function KeyView({ value, close }: { value: string; close: () => void }) {
   const bootstrap = useBootstrap();
   const snippet = `curl -H "Authorization: Bearer ${value}" \\\n  ${bootstrap.data?.baseUrl ?? window.location.origin}/rest/catalog/getSystems`;
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <div className="flex items-center gap-2">
         <code className="min-w-0 flex-1 rounded-[8px] border border-line bg-raised px-3 py-2 font-mono text-sm break-all">{value}</code>
         <CopyButton text={value} label="Copy key" />
