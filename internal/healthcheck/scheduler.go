@@ -109,13 +109,20 @@ func (s *Service) claimLoop(ctx, runCtx context.Context) {
 	p := pace{last: s.now(), maintained: s.now()}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var began time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		case <-s.wake:
+			// Many edits in a row must not become as many claims.
+			if early := s.opts.Tick - time.Since(began); early > 0 {
+				timer.Reset(early)
+				continue
+			}
 		}
+		began = time.Now()
 		timer.Reset(s.round(ctx, runCtx, &p))
 	}
 }
@@ -246,6 +253,14 @@ func (s *Service) execute(ctx context.Context, c claim, r *runnable, sys systemI
 		if ctx.Err() != nil {
 			s.stats.count(0, 1)
 			return // stopped in the middle: this says nothing about the target
+		}
+		// Longer than it can have run by its own clock: the machine was suspended
+		// in the middle, which says nothing about the target either (FC-007).
+		if took := s.now().Sub(at); res.Status != Healthy && took > r.timeout+2*deadlineMargin {
+			s.stats.count(0, 1)
+			s.log.WarnContext(ctx, "a failed health check run is not counted: the clock or the machine stood still meanwhile",
+				"configuration_id", c.ConfigurationID, "system_id", c.SystemID, "took_ms", took.Milliseconds())
+			return
 		}
 		s.logRun(ctx, c.ConfigurationID, res)
 	}

@@ -145,6 +145,25 @@ func TestFC007_AfterASuspendEachCheckRunsOnceAndSpread(t *testing.T) {
 	})
 }
 
+func TestFC007_AProbeThatWasSuspendedIsNotCounted(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := setup(t, d)
+		sys := b.system("S")
+		b.check(draft("x", 30), sys)
+		b.probe.outcome(func(context.Context, probeConfig) error { b.clock.add(3 * time.Hour); return errDown })
+		b.tick(b.svc)
+		if n := b.count("health_check_runs"); n != 0 {
+			t.Errorf("%d runs stored of a probe that slept", n)
+		}
+		b.probe.outcome(nil)
+		b.clock.add(30 * time.Second)
+		if n := b.tick(b.svc); n != 1 {
+			t.Errorf("%d runs after the wake, want 1", n)
+		}
+	})
+}
+
 func TestFC008_ClockStepsBackAndForward(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
