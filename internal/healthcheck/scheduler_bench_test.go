@@ -180,3 +180,43 @@ func benchScheduler(b *testing.B, d *db.DB, rate, history int) {
 	b.ReportMetric(float64(last.Lateness.P99.Milliseconds()), "late-p99-ms")
 	b.ReportMetric(float64(last.Lateness.Max.Milliseconds()), "late-max-ms")
 }
+
+// BenchmarkRetain deletes five sixths of the stored history while 2,000 checks a
+// second go on. It reports how fast, and how late probes began meanwhile (FC-035).
+func BenchmarkRetain(b *testing.B) {
+	dbtest.EachB(b, func(b *testing.B, d *db.DB) {
+		for b.Loop() {
+			b.StopTimer()
+			bu := benchSetup(b, d)
+			for _, table := range []string{"health_check_runs", "systems", "health_check_configurations"} {
+				if _, err := d.Write.NewRaw("DELETE FROM ?", bun.Ident(table)).Exec(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			bu.svc.opts.RawRetention = 24 * time.Hour
+			populate(bu, 20_000, 200, 10, benchHistory())
+			if err := bu.svc.spread(b.Context(), bu.svc.now()); err != nil {
+				b.Fatal(err)
+			}
+			if err := bu.svc.Start(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			<-time.After(2 * time.Second)
+			bu.svc.ResetStats()
+			before := bu.count("health_check_runs")
+			began := time.Now()
+			b.StartTimer()
+			if err := bu.svc.Retain(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			st := bu.svc.Stats()
+			deleted := float64(before-bu.count("health_check_runs")) + float64(st.Stored)
+			b.ReportMetric(deleted/time.Since(began).Seconds(), "deleted/s")
+			b.ReportMetric(float64(st.Lateness.P99.Milliseconds()), "late-p99-ms")
+			b.ReportMetric(float64(st.Lateness.Max.Milliseconds()), "late-max-ms")
+			stop(b, bu.svc)
+			b.StartTimer()
+		}
+	})
+}
