@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admin, baseUrl, inspect, launch, openPage, outputDir, overflowing, startTarget } from "./support";
+import { admin, baseUrl, inspect, launch, loaded, openPage, outputDir, overflowing, startTarget } from "./support";
 
 // One story on one fresh server: every test goes on where the one before ended.
 
@@ -270,7 +270,7 @@ test("every other page is accessible in light and dark", async () => {
   for (const [path, name, title] of pages) {
     await page.goto(baseUrl + path);
     await heading(title);
-    await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => undefined);
+    await loaded(page);
     found.push(...(await inspect(page, name)));
   }
   expect(found).toEqual([]);
@@ -347,7 +347,7 @@ test("a phone shows every page without sideways scrolling", async () => {
   for (const [path, name] of paths) {
     await phone.goto(baseUrl + path);
     await phone.getByRole("heading").first().waitFor();
-    await phone.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
+    await loaded(phone);
     await phone.screenshot({ path: `${outputDir}phone-${name}.png`, fullPage: true });
     wide.push(...(await overflowing(phone)).map((element) => `${path}: ${element}`));
   }
@@ -370,7 +370,7 @@ test("what a person may not do is not shown", async () => {
   await other.getByRole("navigation", { name: "Main" }).waitFor();
   expect(await other.getByRole("link", { name: "Users" }).count()).toBe(0);
   await other.goto(baseUrl + systemPath);
-  await other.getByRole("heading", { name: system }).waitFor();
+  await other.getByRole("heading", { name: system, level: 1 }).waitFor();
   expect(await other.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
   await other.goto(`${baseUrl}/settings/users`);
   await other.getByRole("heading", { name: "No access" }).waitFor();

@@ -46,11 +46,17 @@ export async function openPage(browser: Browser, options: { width?: number; heig
   page.on("console", (message) => {
     if (message.type() !== "error") return;
     const text = message.text();
-    // Refused requests are part of the story; zod tries Function("") once and falls back.
-    if (text.startsWith("Failed to load resource") || text.includes("unsafe-eval")) return;
+    // Refused requests are part of the story.
+    if (text.startsWith("Failed to load resource")) return;
     complaints.push(text);
   });
   return { page, complaints };
+}
+
+/** Waits until nothing on the page is a placeholder any more. */
+export async function loaded(page: Page) {
+  await page.waitForTimeout(100);
+  await page.waitForFunction(() => document.querySelector('[role="status"][aria-label="Loading"]') === null);
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

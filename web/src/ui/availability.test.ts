@@ -33,5 +33,6 @@ test("buckets outside the range are left out", () => {
 test("availability never rounds up to a full hundred", () => {
   expect(availability([])).toBeUndefined();
   expect(availability([bucket(0, 10, 0, 0)])).toBe("100 %");
+  expect(availability([bucket(0, 10, 0, 10)])).toBe("0 %");
   expect(availability([bucket(0, 100_000, 0, 1)])).toBe("99.99 %");
 });

@@ -45,5 +45,6 @@ export function availability(buckets: readonly Bucket[]): string | undefined {
   }
   if (runs === 0) return undefined;
   if (healthy === runs) return "100 %";
+  if (healthy === 0) return "0 %";
   return `${(Math.floor((healthy / runs) * 10_000) / 100).toFixed(2)} %`;
 }

@@ -112,7 +112,7 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
             expires in {countdown(expires, now)}
           </span>
           {/* The safe answer comes first, so that the keyboard meets it first. */}
-          <Button look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline} data-safe={destructive || undefined}>
+          <Button look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
             Decline
           </Button>
           <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>

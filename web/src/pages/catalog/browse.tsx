@@ -122,7 +122,7 @@ export function Component() {
                 </option>
               ))}
             </Select>
-            <IconButton label={compact ? "Comfortable rows" : "Compact rows"} className="hidden sm:inline-flex" onClick={() => set({ density: compact ? "" : "compact" })}>
+            <IconButton label={compact ? "Comfortable rows" : "Compact rows"} className="max-sm:hidden" onClick={() => set({ density: compact ? "" : "compact" })}>
               {compact ? <Rows3 aria-hidden size={17} /> : <Rows4 aria-hidden size={17} />}
             </IconButton>
           </div>

@@ -19,7 +19,7 @@ export default function Activity() {
         {items.map((item) => (
           <li key={item.id} className="flex items-center gap-3 px-4 py-2.5">
             <StateIcon state={item.to} size={16} />
-            <p className="min-w-0 flex-1 truncate">
+            <p className="min-w-0 flex-1 break-words">
               <Link to={`/catalog/system/${item.systemId}`} className="font-medium text-ink hover:underline">
                 {item.systemName}
               </Link>{" "}

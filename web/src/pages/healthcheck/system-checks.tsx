@@ -131,7 +131,7 @@ function Check({ systemId, systemName, check, manage }: { systemId: string; syst
             >
               Run now
             </Button>
-            <RowMenu label={`More actions for ${check.configurationName}`}>
+            <RowMenu label={`More actions for check ${check.configurationName}`}>
               <MenuItem icon={<History aria-hidden size={15} />} onSelect={() => void navigate(`/healthcheck/history/${systemId}/${check.configurationId}`)}>
                 Run history
               </MenuItem>
