@@ -14,7 +14,9 @@ import (
 	"github.com/checkstack/checkstack/internal/event"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener")) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
 
 func receive(t *testing.T, sub *event.Subscription) string {
 	t.Helper()

@@ -80,14 +80,41 @@ func (s *Service) Tools() []tool.Tool {
 			s.toolStatus),
 		tool.DefineChange(tool.Spec{Name: "healthcheck.propose", Effect: tool.Mutate, Access: manage,
 			Description: "Create a health check and assign it to a system. For a URL use strategyId healthcheck-http.http with one collector healthcheck-http.request {url} and an assertion on statusCode. A check runs only once it is assigned: pass assignToSystemId, or assignToSystemName for a system that is only proposed so far."},
-			s.dryPropose, s.runPropose),
+			s.dryPropose, s.runPropose).Hiding(s.secretKeys()...),
 		tool.DefineChange(tool.Spec{Name: "healthcheck.update", Effect: tool.Mutate, Access: manage,
 			Description: "Change a health check: name, interval, settings, collectors with assertions, or paused. Pass only what changes; config is merged into the present one."},
-			s.dryUpdate, s.runUpdate),
+			s.dryUpdate, s.runUpdate).Hiding(s.secretKeys()...),
 		tool.DefineChange(tool.Spec{Name: "healthcheck.delete", Effect: tool.Destructive, Access: manage,
 			Description: "Delete a health check with its assignments and its run history. To stop it for a while use healthcheck.update with paused."},
 			s.dryDelete, s.runDelete),
 	}
+}
+
+// secretKeys gives the names of all settings of any check kind that hold a
+// credential. The tools' schema leaves settings open, so it cannot mark them.
+func (s *Service) secretKeys() []string {
+	var keys []string
+	var walk func(*strategy.Schema)
+	walk = func(sc *strategy.Schema) {
+		if sc == nil {
+			return
+		}
+		for i := range sc.Properties {
+			if p := &sc.Properties[i]; p.Schema.SecretID != "" {
+				keys = append(keys, p.Name)
+			} else {
+				walk(&p.Schema)
+			}
+		}
+		walk(sc.Items)
+	}
+	for _, kind := range s.kinds.List() {
+		walk(kind.ConfigSchema)
+		for _, c := range s.kinds.Collectors(kind.ID) {
+			walk(c.ConfigSchema)
+		}
+	}
+	return keys
 }
 
 func (s *Service) toolStatus(ctx context.Context, in statusInput) (statusOutput, error) {

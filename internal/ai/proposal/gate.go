@@ -134,7 +134,7 @@ func New(d Deps) (*Gate, error) {
 		g.now = time.Now
 	}
 	for _, t := range d.Tools.All() {
-		s, err := shapeOf(t.Input())
+		s, err := shapeOf(t)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name(), err)
 		}

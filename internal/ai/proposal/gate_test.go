@@ -96,7 +96,7 @@ func TestAutoApplyHasOneSource(t *testing.T) {
 func TestHash(t *testing.T) {
 	t.Parallel()
 	th := &things{}
-	s, err := shapeOf(th.tools()[0].Input())
+	s, err := shapeOf(th.tools()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/ai/tool"
-	"github.com/checkstack/checkstack/internal/operation"
 )
 
 // shape is a tool's input schema, read for two questions: which text is an
@@ -20,10 +20,12 @@ import (
 type shape struct {
 	root map[string]any
 	defs map[string]any
+	// hidden are the keys that the tool itself names as credentials.
+	hidden []string
 }
 
-func shapeOf(s *operation.Schema) (shape, error) {
-	raw, err := s.JSON()
+func shapeOf(t tool.Tool) (shape, error) {
+	raw, err := t.Input().JSON()
 	if err != nil {
 		return shape{}, err
 	}
@@ -32,7 +34,7 @@ func shapeOf(s *operation.Schema) (shape, error) {
 		return shape{}, fmt.Errorf("read schema: %w", err)
 	}
 	defs, _ := root["$defs"].(map[string]any)
-	return shape{root: root, defs: defs}, nil
+	return shape{root: root, defs: defs, hidden: t.Hidden()}, nil
 }
 
 func (s shape) node(v any) map[string]any {
@@ -127,7 +129,7 @@ func (s shape) redact(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(scrub.Value(s.hide(s.node(s.root), v)))
 }
 
-// hide covers the values that the schema marks as secret.
+// hide covers the values that the schema or the tool marks as secret.
 func (s shape) hide(n map[string]any, v any) any {
 	if secret, _ := n["x-secret"].(bool); secret {
 		return scrub.Hide(v)
@@ -136,6 +138,10 @@ func (s shape) hide(n map[string]any, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, item := range v {
+			if slices.Contains(s.hidden, k) {
+				out[k] = scrub.Hide(item)
+				continue
+			}
 			out[k] = s.hide(s.property(n, k), item)
 		}
 		return out
@@ -188,7 +194,7 @@ func (s shape) secretPath(path string) bool {
 	n := s.node(s.root)
 	for part := range strings.SplitSeq(path, ".") {
 		key, list, _ := strings.Cut(part, "[")
-		if scrub.SecretKey(key) {
+		if scrub.SecretKey(key) || slices.Contains(s.hidden, key) {
 			return true
 		}
 		n = s.property(n, key)

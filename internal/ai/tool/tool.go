@@ -76,6 +76,7 @@ type Tool struct {
 	run     func(context.Context, json.RawMessage) (any, error)
 	dryRun  func(context.Context, json.RawMessage) (Dry, error)
 	project func(any) any
+	hidden  []string
 }
 
 // FromOperation exposes a query as a read tool, with its schema and rules.
@@ -155,6 +156,18 @@ func define[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) 
 			return run(ctx, in)
 		}}
 }
+
+// Hiding gives the tool with the names of further input keys, at any depth,
+// whose values are credentials: those that the schema cannot mark with x-secret
+// because it leaves that part of the input open. They are never shown or
+// stored in the clear.
+func (t Tool) Hiding(keys ...string) Tool {
+	t.hidden = append(slices.Clone(t.hidden), keys...)
+	return t
+}
+
+// Hidden gives the keys named with Hiding.
+func (t Tool) Hidden() []string { return t.hidden }
 
 // Name gives the dotted name.
 func (t Tool) Name() string { return t.spec.Name }
