@@ -133,7 +133,7 @@ function SystemPage({ system }: { system: System }) {
         }}
       >
         {checks > 0
-          ? `Its links and the assignment of ${checks === 1 ? "1 check" : `${checks} checks`} go with it. The checks themselves stay. This cannot be undone.`
+          ? `Its links, the assignment of ${checks === 1 ? "1 check" : `${checks} checks`} and their run history for it go too. The checks themselves stay. This cannot be undone.`
           : "Its links and check assignments go with it. This cannot be undone."}
       </ConfirmDialog>
     </Page>

@@ -55,7 +55,14 @@ export function useSystemHealth(systemId: string, enabled = true) {
 export function useBulkHealth(systemIds: string[]) {
   return useQuery({
     queryKey: [plugin, "getBulkSystemHealthStatus", systemIds],
-    queryFn: () => call(api.POST("/rest/healthcheck/getBulkSystemHealthStatus", { body: { systemIds } })),
+    queryFn: async () => {
+      // One request may name at most 500 systems.
+      const chunks = Array.from({ length: Math.ceil(systemIds.length / 500) }, (_, i) => systemIds.slice(i * 500, (i + 1) * 500));
+      const parts = await Promise.all(chunks.map((chunk) => call(api.POST("/rest/healthcheck/getBulkSystemHealthStatus", { body: { systemIds: chunk } }))));
+      return { statuses: Object.assign({}, ...parts.map((part) => part.statuses)) as (typeof parts)[number]["statuses"] };
+    },
+    // A change of any system's health concerns the list as a whole.
+    meta: { signalScope: "plugin" },
     enabled: systemIds.length > 0,
     placeholderData: keepPreviousData,
   });

@@ -321,12 +321,12 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
 
 /** Settings that most people leave alone: folded until someone opens them or they matter. */
 function MoreSettings({ title, folded, forceOpen, children }: { title: string; folded: boolean; forceOpen: boolean; children: React.ReactNode }) {
-  const [open, setOpen] = useState(!folded);
-  const shown = open || forceOpen;
+  const [open, setOpen] = useState<boolean>();
+  const shown = forceOpen || (open ?? !folded);
   return (
     <section aria-label={title} className="card">
       <h2>
-        <button type="button" aria-expanded={shown} onClick={() => setOpen(!open)} className="flex min-h-12 w-full items-center gap-2 px-4 text-left text-lg font-semibold md:px-5">
+        <button type="button" aria-expanded={shown} onClick={() => setOpen(!shown)} className="flex min-h-12 w-full items-center gap-2 px-4 text-left text-lg font-semibold md:px-5">
           <ChevronRight aria-hidden size={16} className={clsx("shrink-0 text-ink-3 transition-transform duration-120", shown && "rotate-90")} />
           {title}
           {shown ? null : <span className="text-sm font-normal text-ink-3">The defaults fit most checks.</span>}
