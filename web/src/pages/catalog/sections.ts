@@ -37,7 +37,7 @@ function rollupOf(states: Health[]): { state: Health; word: string } {
 export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: readonly S[], groups: readonly G[], healthOf: ((id: string) => Health) | undefined, filters: Filters): Section<S, G>[] {
   const needle = filters.q.trim().toLowerCase();
   const hit = (each: { name: string; description: string | null }) => needle === "" || each.name.toLowerCase().includes(needle) || (each.description ?? "").toLowerCase().includes(needle);
-  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
+  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name, undefined, { numeric: true });
   const narrowed = needle !== "" || filters.health !== "" || filters.group !== "";
 
   const build = (id: string, name: string, group: G | undefined, members: S[]): Section<S, G> | undefined => {
