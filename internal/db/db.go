@@ -230,7 +230,7 @@ func IsRefused(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && len(pg.Code) >= 2 {
 		class := pg.Code[:2]
-		return class == "22" || class == "23" || class == "42"
+		return class == "22" || class == "23"
 	}
 	var lite *sqlite.Error
 	return errors.As(err, &lite) && (lite.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || lite.Code()&0xff == sqlite3.SQLITE_MISMATCH)
