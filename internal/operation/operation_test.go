@@ -3,6 +3,7 @@ package operation_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -111,6 +112,44 @@ func TestIssuesNeverRepeatTheValue(t *testing.T) {
 			t.Errorf("%s: got %v", in, err)
 		}
 	}
+}
+
+// TestRepeatedKeysAreRefused: the schema would see the last one only, while
+// decoding merges maps and structs, so that the first came in unchecked.
+func TestRepeatedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	s := operation.SchemaOf[input]()
+	for in, want := range map[string]string{
+		`{"name":"x","free":{"a":"\u0000"},"free":{"b":1}}`:                  "free",
+		`{"name":"x","free":{"a":1,"\u0061":2}}`:                             "free.a",
+		`{"name":"\u0000","name":"x"}`:                                       "name",
+		`{"name":"x","targets":[{"host":"h"},{"host":"h","host":"i"}]}`:      "targets[1].host",
+		`{"name":"x","free":{"` + "\xff" + `":1,"` + "\xfe" + `":2}}`:        "free.\ufffd",
+		`{"name":"x","tags":["name","name"],"free":{"name":{"name":"a:{"}}}`: "",
+		`{"name":"x","free":{` + keys(40) + `,"k39":1}}`:                     "free.k39",
+		`{"name":"x","free":{` + keys(40) + `}}`:                             "",
+	} {
+		var out input
+		err := s.Decode(json.RawMessage(in), &out)
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", in, err)
+			}
+			continue
+		}
+		e, ok := problem.As(err)
+		if !ok || len(e.Issues) != 1 || e.Issues[0] != (problem.Issue{Path: want, Message: "is given more than once"}) {
+			t.Errorf("%s: got %v, want %s refused", in, err, want)
+		}
+	}
+}
+
+func keys(n int) string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf(`"k%d":%d`, i, i)
+	}
+	return strings.Join(out, ",")
 }
 
 func TestPatchTellsAbsentNullAndValueApart(t *testing.T) {
@@ -284,7 +323,7 @@ func TestRESTHidesFaults(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{}`, `{"name":"x","targets":[{"host":"h"}]}`, `[[[`, `{"name":1e999}`, `{"at":"2026-13-01T00:00:00Z"}`, "\x00", `{"note":null}`} {
+	for _, s := range []string{`{}`, `{"name":"x","targets":[{"host":"h"}]}`, `[[[`, `{"name":1e999}`, `{"at":"2026-13-01T00:00:00Z"}`, "\x00", `{"note":null}`, `{"name":"x","name":"y","free":{"a":[{"b":"}"}]}}`} {
 		f.Add(s)
 	}
 	s := operation.SchemaOf[input]()

@@ -144,7 +144,7 @@ func asTypeError(err error, target **json.UnmarshalTypeError) bool {
 	return ok
 }
 
-// parse reads exactly one JSON value.
+// parse reads exactly one JSON value whose objects have each key once.
 func parse(raw json.RawMessage) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -158,6 +158,9 @@ func parse(raw json.RawMessage) (any, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, problem.Invalid("The request is not valid JSON",
 			problem.Issue{Message: fmt.Sprintf("unexpected text after the JSON value, at byte %d", dec.InputOffset())})
+	}
+	if issues := repeatedKeys(raw); len(issues) > 0 {
+		return nil, problem.InputIssues(issues)
 	}
 	return value, nil
 }
