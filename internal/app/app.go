@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/checkstack/checkstack/internal/config"
@@ -52,14 +53,31 @@ func Run(ctx context.Context, cfg config.Config, version string, out, logs io.Wr
 	case err = <-served:
 	case <-ctx.Done():
 		log.InfoContext(base, "stopping: running requests and checks may finish", "grace", cfg.ShutdownGrace.String())
-		a.signals.Stop() // open event streams would otherwise use up the grace
 		sctx, cancel := context.WithTimeout(base, cfg.ShutdownGrace)
-		err = a.server.Shutdown(sctx)
+		err = a.finish(sctx, endRequests)
 		cancel()
-		endRequests()
 		<-served
 	}
 	return errors.Join(err, a.stop(cfg.ShutdownGrace))
+}
+
+// finish lets requests, checks and jobs come to their end side by side, until
+// ctx ends; what then still runs is cancelled. Whoever started the process
+// waits for the grace once, not once for each of them.
+func (a *application) finish(ctx context.Context, endRequests context.CancelFunc) error {
+	a.signals.Stop() // open event streams would otherwise use up the grace
+	parts := []func() error{
+		func() error { return a.server.Shutdown(ctx, endRequests) },
+		func() error { return a.domains.healthcheck.Stop(ctx) },
+		func() error { return a.jobs.Stop(ctx) },
+	}
+	errs := make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, stop := range parts {
+		wg.Go(func() { errs[i] = stop() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func listenError(addr string, err error) error {
@@ -143,7 +161,8 @@ func (a *application) start(ctx context.Context) error {
 	return a.domains.start(background)
 }
 
-// stop ends it in reverse. Every step gets what is left of the grace.
+// stop ends it in reverse. Every step gets what is left of the grace; what has
+// ended before is passed over.
 func (a *application) stop(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), max(grace, time.Second))
 	defer cancel()

@@ -72,6 +72,7 @@ type Signals struct {
 	subs    map[*Subscription]struct{}
 	pending []wire
 	seen    map[string]struct{} // what pending already holds
+	stopped bool
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -102,6 +103,7 @@ func (s *Signals) Stop() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopped = true
 	for sub := range s.subs {
 		sub.close()
 		delete(s.subs, sub)
@@ -241,11 +243,16 @@ type Subscription struct {
 	closed    bool
 }
 
-// Subscribe opens a stream for p. End it with Unsubscribe.
+// Subscribe opens a stream for p, which has ended already when the hub has
+// stopped. End it with Unsubscribe.
 func (s *Signals) Subscribe(p authz.Principal) *Subscription {
 	sub := &Subscription{C: make(chan []byte, maxQueue), principal: p}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stopped {
+		sub.close()
+		return sub
+	}
 	s.subs[sub] = struct{}{}
 	return sub
 }

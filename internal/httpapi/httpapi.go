@@ -112,10 +112,22 @@ func (s *Server) Serve(base context.Context) error {
 	return nil
 }
 
+// lastWords is how long requests have to answer after they were cancelled.
+const lastWords = time.Second
+
 // Shutdown stops listening and lets running requests finish until ctx ends.
-func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.http.Shutdown(ctx); err != nil {
-		return s.http.Close()
+// Then cancel ends the context of those that still run, and they have a moment
+// to say so before their connections are closed.
+func (s *Server) Shutdown(ctx context.Context, cancel context.CancelFunc) error {
+	defer cancel()
+	if s.http.Shutdown(ctx) == nil {
+		return nil
 	}
-	return nil
+	cancel()
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer done()
+	if s.http.Shutdown(last) == nil {
+		return nil
+	}
+	return s.http.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,6 +47,7 @@ type Client struct {
 	periodic []*river.PeriodicJob
 
 	river    *river.Client[*sql.Tx]
+	stopped  atomic.Bool
 	pool     *sql.DB
 	listener *pgxpool.Pool
 }
@@ -174,16 +176,17 @@ func (c *Client) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop lets running jobs finish until ctx ends, then cancels them.
+// Stop lets running jobs finish until ctx ends, then cancels them. It may be
+// called again.
 func (c *Client) Stop(ctx context.Context) error {
-	if c.river == nil {
+	if c.river == nil || !c.stopped.CompareAndSwap(false, true) {
 		return nil
 	}
 	err := c.river.Stop(ctx)
-	if err != nil {
+	if err != nil { // jobs that were cut off are taken up again: no fault
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		err = errors.Join(err, c.river.StopAndCancel(cctx))
+		err = c.river.StopAndCancel(cctx)
 	}
 	if c.listener != nil {
 		c.listener.Close()
