@@ -10,6 +10,8 @@ declare module "@tanstack/react-query" {
       signals?: string[];
       /** "plugin": any signal of the plugin refreshes it, also one about a single resource. */
       signalScope?: "plugin";
+      /** No signal refreshes it: what it shows does not change behind the reader's back. */
+      deaf?: boolean;
     };
   }
 }

@@ -29,27 +29,46 @@ export function resourceOf(signal: Signal): string | undefined {
   return undefined;
 }
 
+type QueryLike = Pick<Query, "queryKey" | "meta">;
+
 /**
  * Whether a signal makes a query stale: a query of the plugin (or one that
  * lists the plugin in meta.signals), and for a signal about one resource only
  * when the key names that resource or the query opted into the whole plugin.
  */
-export function touches(
-  query: Pick<Query, "queryKey" | "meta">,
-  pluginId: string,
-  resource: string | undefined,
-): boolean {
+export function touches(query: QueryLike, pluginId: string, resource: string | undefined): boolean {
+  if (query.meta?.deaf) return false;
   const foreign = query.meta?.signals?.includes(pluginId) ?? false;
   if (query.queryKey[0] !== pluginId && !foreign) return false;
   if (resource === undefined || foreign || query.meta?.signalScope === "plugin") return true;
   return JSON.stringify(query.queryKey).includes(resource);
 }
 
-const debounceMs = 300;
+/** Queries over many resources: with many checks every second brings a reason to refresh them. */
+function isWide(query: QueryLike): boolean {
+  return query.meta?.signalScope === "plugin" || query.meta?.signals !== undefined;
+}
 
-/** Collects signals and invalidates once per plugin and resource after a quiet moment. */
+const debounceMs = 300;
+/** Shortest time between two refreshes of queries over many resources. */
+const wideMs = 3000;
+
+/**
+ * Collects signals and refreshes what they touch: queries about one resource
+ * after a quiet moment, queries over many at most once in three seconds.
+ */
 export function createInvalidator(client: QueryClient) {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const waiting = new Map<string, Signal>();
+  let wideTimer: ReturnType<typeof setTimeout> | undefined;
+  let wideAt = -Infinity;
+  const flushWide = () => {
+    wideTimer = undefined;
+    wideAt = Date.now();
+    const signals = [...waiting.values()];
+    waiting.clear();
+    void client.invalidateQueries({ predicate: (query) => isWide(query) && signals.some((signal) => touches(query, signal.pluginId, resourceOf(signal))) });
+  };
   return {
     receive(signal: Signal) {
       const resource = resourceOf(signal);
@@ -59,13 +78,17 @@ export function createInvalidator(client: QueryClient) {
         key,
         setTimeout(() => {
           timers.delete(key);
-          void client.invalidateQueries({ predicate: (query) => touches(query, signal.pluginId, resource) });
+          void client.invalidateQueries({ predicate: (query) => !isWide(query) && touches(query, signal.pluginId, resource) });
         }, debounceMs),
       );
+      waiting.set(key, signal);
+      wideTimer ??= setTimeout(flushWide, Math.max(debounceMs, wideAt + wideMs - Date.now()));
     },
     stop() {
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
+      clearTimeout(wideTimer);
+      waiting.clear();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { availability, cellsOf, type Bucket, type Cell } from "./availability";
-import { clockTime } from "./time";
+import { clockTime, formatDuration } from "./time";
 
 const fill: Record<Cell["state"], string> = {
   healthy: "var(--c-healthy)",
@@ -27,7 +27,7 @@ export function AvailabilityStrip({ buckets, from, to, count = 48, label }: { bu
     <figure aria-label={label}>
       <svg
         role="img"
-        aria-label={`${label}: ${share ? `${share} of runs healthy` : "no runs"}${failing > 0 ? `, failures in ${failing} of ${count} intervals` : ""}`}
+        aria-label={`${label}: ${share ? `${share.share} of ${share.runs} ${share.runs === 1 ? "run" : "runs"} healthy` : "no runs"}${failing > 0 ? `, failures in ${failing} of ${count} intervals` : ""}`}
         viewBox={`0 0 ${count * 10} 26`}
         preserveAspectRatio="none"
         className="block h-[26px] w-full"
@@ -52,7 +52,7 @@ export function AvailabilityStrip({ buckets, from, to, count = 48, label }: { bu
         ))}
       </svg>
       <figcaption className="mt-1 flex justify-between gap-3 text-xs text-ink-3">
-        <span>{hoveredCell ? describe(hoveredCell, to) : "24 h ago"}</span>
+        <span>{hoveredCell ? describe(hoveredCell, to) : `${formatDuration(Math.round((to.getTime() - from.getTime()) / 60_000) * 60_000)} ago`}</span>
         <span>{hoveredCell ? "" : "now"}</span>
       </figcaption>
     </figure>

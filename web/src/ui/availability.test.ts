@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { availability, cellsOf, type Bucket } from "./availability";
+import { availability, availabilityText, cellsOf, runsSince, type Bucket } from "./availability";
 
 const hour = 3_600_000;
 const bucket = (startHour: number, runs: number, degraded: number, unhealthy: number): Bucket => ({
@@ -30,9 +30,18 @@ test("buckets outside the range are left out", () => {
   expect(cellsOf([bucket(-5, 10, 0, 10)], 0, 2 * hour, 2).every((cell) => cell.state === "none")).toBe(true);
 });
 
-test("availability never rounds up to a full hundred", () => {
+test("availability never rounds up to a full hundred, and says of how many runs", () => {
   expect(availability([])).toBeUndefined();
-  expect(availability([bucket(0, 10, 0, 0)])).toBe("100 %");
-  expect(availability([bucket(0, 10, 0, 10)])).toBe("0 %");
-  expect(availability([bucket(0, 100_000, 0, 1)])).toBe("99.99 %");
+  expect(availabilityText([])).toBe("no runs");
+  expect(availabilityText([bucket(0, 1, 0, 0)])).toBe("100 % of 1 run");
+  expect(availabilityText([bucket(0, 10, 0, 10)])).toBe("0 % of 10 runs");
+  expect(availability([bucket(0, 100_000, 0, 1)])).toEqual({ share: "99.99 %", runs: 100_000 });
+});
+
+test("a young check does not claim the whole range", () => {
+  expect(runsSince([bucket(0, 5, 0, 0), bucket(1, 5, 0, 0)], 0, undefined)).toBeUndefined();
+  expect(runsSince([bucket(0, 0, 0, 0), bucket(5, 3, 0, 0)], 0, undefined)).toBe(5 * hour);
+  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(5.5 * hour).toISOString())).toBe(5.5 * hour);
+  // An oldest run of another bucket is not the first one of this range.
+  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(9 * hour).toISOString())).toBe(5 * hour);
 });

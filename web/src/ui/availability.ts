@@ -35,8 +35,8 @@ export function cellsOf(buckets: readonly Bucket[], from: number, to: number, co
   }));
 }
 
-/** Share of healthy runs in percent, or undefined without runs. Never rounds up to 100. */
-export function availability(buckets: readonly Bucket[]): string | undefined {
+/** Share of healthy runs in percent and of how many, or undefined without runs. Never rounds up to 100. */
+export function availability(buckets: readonly Bucket[]): { share: string; runs: number } | undefined {
   let runs = 0;
   let healthy = 0;
   for (const bucket of buckets) {
@@ -44,7 +44,28 @@ export function availability(buckets: readonly Bucket[]): string | undefined {
     healthy += bucket.healthyCount;
   }
   if (runs === 0) return undefined;
-  if (healthy === runs) return "100 %";
-  if (healthy === 0) return "0 %";
-  return `${(Math.floor((healthy / runs) * 10_000) / 100).toFixed(2)} %`;
+  const share = healthy === runs ? "100 %" : healthy === 0 ? "0 %" : `${(Math.floor((healthy / runs) * 10_000) / 100).toFixed(2)} %`;
+  return { share, runs };
+}
+
+/** "99.98 % of 1,440 runs". */
+export function availabilityText(buckets: readonly Bucket[]): string {
+  const found = availability(buckets);
+  if (!found) return "no runs";
+  return `${found.share} of ${found.runs.toLocaleString()} ${found.runs === 1 ? "run" : "runs"}`;
+}
+
+/**
+ * Since when there are runs, when that is clearly later than the start of the
+ * range: then the range must not be claimed as a whole. The oldest known run
+ * is exact; without it the start of its bucket has to do.
+ */
+export function runsSince(buckets: readonly Bucket[], from: number, oldestRun: string | undefined): number | undefined {
+  const first = buckets.find((bucket) => bucket.runCount > 0);
+  if (!first) return undefined;
+  const start = Date.parse(first.bucketStart);
+  const width = Date.parse(first.bucketEnd) - start;
+  if (start < from + width) return undefined;
+  const exact = oldestRun === undefined ? NaN : Date.parse(oldestRun);
+  return exact >= start && exact <= start + width ? exact : start;
 }

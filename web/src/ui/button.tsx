@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { LoaderCircle } from "lucide-react";
-import type { ButtonHTMLAttributes, ComponentProps, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ComponentProps, ReactNode, Ref } from "react";
 import { Link } from "react-router";
 
 type Look = "primary" | "secondary" | "danger" | "quiet";
@@ -20,6 +20,7 @@ function classes(look: Look, size: Size, className?: string) {
 }
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  ref?: Ref<HTMLButtonElement>;
   look?: Look;
   size?: Size;
   /** Shows progress and refuses clicks, without changing the button's width. */

@@ -1,24 +1,26 @@
-import { clsx } from "clsx";
-import { NavLink } from "react-router";
+import { Tabs as Radix } from "radix-ui";
+import type { ReactNode } from "react";
 
-/** Tabs that are pages of their own, so that each has an address. */
-export function TabLinks({ label, tabs }: { label: string; tabs: { to: string; label: string }[] }) {
+/** Parts of one thing, of which one shows; arrow keys move between the tabs. */
+export function Tabs<Name extends string>({ label, value, onChange, tabs }: { label: string; value: Name; onChange: (name: Name) => void; tabs: { name: Name; label: ReactNode; content: ReactNode }[] }) {
   return (
-    <nav aria-label={label} className="mb-5 flex gap-1 overflow-x-auto border-b border-line">
+    <Radix.Root value={value} onValueChange={(name) => onChange(name as Name)}>
+      <Radix.List aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
+        {tabs.map((tab) => (
+          <Radix.Trigger
+            key={tab.name}
+            value={tab.name}
+            className="-mb-px inline-flex min-h-9 items-center gap-1.5 border-b-2 border-transparent px-3 whitespace-nowrap text-ink-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+          >
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
       {tabs.map((tab) => (
-        <NavLink
-          key={tab.to}
-          to={tab.to}
-          className={({ isActive }) =>
-            clsx(
-              "-mb-px border-b-2 px-3 py-2 whitespace-nowrap",
-              isActive ? "border-accent font-medium text-ink" : "border-transparent text-ink-2 hover:text-ink",
-            )
-          }
-        >
-          {tab.label}
-        </NavLink>
+        <Radix.Content key={tab.name} value={tab.name}>
+          {tab.content}
+        </Radix.Content>
       ))}
-    </nav>
+    </Radix.Root>
   );
 }

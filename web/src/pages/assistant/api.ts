@@ -6,7 +6,7 @@ export type Conversation = NonNullable<Output<"/rest/ai/listConversations", "get
 export type PermissionMode = Conversation["permissionMode"];
 
 export function useIntegrations() {
-  return useQuery({ queryKey: ["ai", "listChatIntegrations"], queryFn: () => call(api.GET("/rest/ai/listChatIntegrations")) });
+  return useQuery({ queryKey: ["ai", "listChatIntegrations"], queryFn: () => call(api.GET("/rest/ai/listChatIntegrations")), meta: { deaf: true } });
 }
 
 export function useConversations() {
@@ -26,11 +26,22 @@ export function useConversation(id: string, enabled: boolean) {
     staleTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
+    meta: { deaf: true },
+  });
+}
+
+/** What became of a proposal; a signal of any tool call of this person refreshes it. */
+export function useProposal(toolCallId: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ["ai", "getProposal", toolCallId],
+    queryFn: () => call(api.GET("/rest/ai/getProposal", { params: { query: { toolCallId } } })),
+    enabled,
+    staleTime: 0,
   });
 }
 
 export function useExamples() {
-  return useQuery({ queryKey: ["ai", "getExamples"], queryFn: () => call(api.GET("/rest/ai/getExamples")), staleTime: Infinity });
+  return useQuery({ queryKey: ["ai", "getExamples"], queryFn: () => call(api.GET("/rest/ai/getExamples")), staleTime: Infinity, meta: { deaf: true } });
 }
 
 function useListMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {

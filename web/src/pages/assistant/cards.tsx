@@ -1,12 +1,13 @@
 import { clsx } from "clsx";
-import { Check, CircleCheck, CircleX, Clock, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
-import { useId, useState } from "react";
+import { Check, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
+import { useEffect, useId, useRef, useState, type RefObject } from "react";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
 import { DiffView } from "@/ui/diff-view";
 import { Badge } from "@/ui/state";
 import { countdown, exactTime } from "@/ui/time";
-import type { AppliedCard, Block, ConfirmCard } from "./fold";
+import { useProposal } from "./api";
+import { isOpen, withState, type AppliedCard, type Block, type ConfirmCard } from "./fold";
 import { actionTitle, toolLabel } from "./labels";
 import { PayloadView } from "./payload";
 
@@ -64,9 +65,17 @@ function Json({ label, value }: { label: string; value: unknown }) {
   );
 }
 
-export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; onApply: () => void; onDecline: () => void }) {
+/**
+ * A change that waits for the reader. It stays after the decision, with what
+ * became of it. unblocked: what had to happen first has happened meanwhile.
+ */
+export function ConfirmCardView({ card: stored, decision, unblocked = false, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; unblocked?: boolean; onApply: () => void; onDecline: () => void }) {
   const now = useNow();
   const id = useId();
+  // Another tab, or someone with the API, may decide while this page is open.
+  const proposal = useProposal(stored.toolCallId, decision === undefined && isOpen(stored, now));
+  const card = withState(stored, proposal.data);
+  const safe = useRef<HTMLButtonElement>(null);
   const destructive = card.effect === "destructive";
   const expires = new Date(card.expiresAt);
   const settled = decision?.state === "applied" || decision?.state === "declined" ? decision.state : card.status;
@@ -75,6 +84,7 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
   const open = waiting && !expired && card.token !== undefined;
   const busy = decision?.state === "applying";
   const declined = settled === "declined" || settled === "rejected";
+  useSafeFocus(safe, destructive && open);
   const error = decision?.state === "failed" ? decision.message : settled === "failed" ? (card.error ?? "The change failed; nothing further was done.") : undefined;
   return (
     <section
@@ -99,6 +109,12 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
       <div className="px-4 py-3">
         <p className="mb-2 font-medium break-words">{card.summary}</p>
         {card.diff ? <DiffView changes={card.diff} title={card.summary} /> : <PayloadView payload={card.payload} />}
+        {open && card.blocked && !unblocked && !error ? (
+          <p className="mt-3 flex items-start gap-2 rounded-[8px] bg-raised px-3 py-2 text-ink-2">
+            <Hourglass aria-hidden size={15} className="mt-0.5 shrink-0" />
+            <span className="min-w-0 break-words">{card.blocked}</span>
+          </p>
+        ) : null}
         {error ? (
           <p role="alert" className="mt-3 rounded-[8px] bg-unhealthy-soft px-3 py-2 break-words text-unhealthy-ink">
             {error}
@@ -112,7 +128,7 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
             expires in {countdown(expires, now)}
           </span>
           {/* The safe answer comes first, so that the keyboard meets it first. */}
-          <Button look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
+          <Button ref={safe} look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
             Decline
           </Button>
           <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
@@ -124,6 +140,20 @@ export function ConfirmCardView({ card, decision, onApply, onDecline }: { card: 
       {declined ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-2">You declined; nothing was changed.</p> : null}
     </section>
   );
+}
+
+/**
+ * Moves the focus to the safe answer of a destructive card that just appeared,
+ * but only from an empty message field: whoever is typing or elsewhere stays.
+ */
+function useSafeFocus(safe: RefObject<HTMLButtonElement | null>, open: boolean) {
+  const asked = useRef(false);
+  useEffect(() => {
+    if (!open || asked.current) return;
+    asked.current = true;
+    const active = document.activeElement;
+    if (active instanceof HTMLTextAreaElement && active.value === "") safe.current?.focus({ preventScroll: true });
+  }, [open, safe]);
 }
 
 export function AppliedCardView({ card }: { card: AppliedCard }) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blocksOf, isWaiting, readConfirm, readDiff } from "./fold";
+import { blocksOf, isOpen, isWaiting, readConfirm, readDiff, withState } from "./fold";
 
 const confirm = {
   __confirm: true,
@@ -76,4 +76,22 @@ test("why a stored turn ended early is told after what arrived", () => {
 
 test("odd parts never throw", () => {
   expect(blocksOf({ id: "m", parts: [null, 1, {}, { type: "unknown" }, { type: "text" }, { type: "dynamic-tool" }] }).map((block) => block.kind)).toEqual(["tool"]);
+});
+
+test("a decision made elsewhere takes the token and brings the outcome", () => {
+  const card = readConfirm({ ...confirm, blocked: "Create the system first." }, "c1");
+  if (!card) throw new Error("not a card");
+  expect(card.blocked).toBe("Create the system first.");
+  expect(withState(card, undefined)).toBe(card);
+  expect(withState(card, { status: "proposed" })).toBe(card);
+  expect(withState(card, { status: "applied", result: { id: "s1" } })).toMatchObject({ status: "applied", token: undefined, result: { id: "s1" } });
+  expect(withState(card, { status: "failed", error: "Gone." })).toMatchObject({ status: "failed", error: "Gone." });
+});
+
+test("a card is open until it is decided or too old", () => {
+  const card = readConfirm(confirm, "c1");
+  if (!card) throw new Error("not a card");
+  expect(isOpen(card, new Date("2026-01-01T00:09:59Z"))).toBe(true);
+  expect(isOpen(card, new Date("2026-01-01T00:10:00Z"))).toBe(false);
+  expect(isOpen({ ...card, status: "rejected" }, new Date("2026-01-01T00:00:00Z"))).toBe(false);
 });

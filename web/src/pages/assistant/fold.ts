@@ -14,6 +14,8 @@ export type ConfirmCard = {
   diff: FieldChange[] | undefined;
   result: unknown;
   error: string | undefined;
+  /** What must happen before this can be applied; applying earlier is refused. */
+  blocked: string | undefined;
 };
 
 export type AppliedCard = { toolCallId: string; toolName: string; summary: string; result: unknown; diff: FieldChange[] | undefined };
@@ -70,7 +72,20 @@ export function readConfirm(output: unknown, callId: string): ConfirmCard | unde
     diff: readDiff(fields.diff),
     result: fields.result,
     error: text(fields.error),
+    blocked: text(fields.blocked) || undefined,
   };
+}
+
+/** Brings a card to the present state of its proposal, which may have been decided elsewhere. */
+export function withState(card: ConfirmCard, now: { status: string; result?: unknown; error?: string | undefined } | undefined): ConfirmCard {
+  if (!now || now.status === card.status || (now.status === "proposed" && card.status === "awaiting_operator")) return card;
+  const waiting = now.status === "proposed";
+  return { ...card, status: now.status, token: waiting ? card.token : undefined, result: now.result ?? card.result, error: now.error ?? card.error };
+}
+
+/** Whether a card waits for a decision that can still be made. */
+export function isOpen(card: ConfirmCard, at: Date): boolean {
+  return (card.status === "awaiting_operator" || card.status === "proposed") && card.token !== undefined && new Date(card.expiresAt) > at;
 }
 
 /** Recognises the report of a change that was applied by itself. */

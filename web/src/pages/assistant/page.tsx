@@ -306,7 +306,7 @@ function Announcer({ messages, streaming }: { messages: UIMessage[]; streaming: 
       const last = messages.at(-1);
       const blocks = last?.role === "assistant" ? blocksOf(last) : [];
       const text = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join(" ");
-      const cards = blocks.flatMap((block) => (block.kind === "confirm" && block.card.token ? [`A change needs your approval: ${block.card.summary}.`] : []));
+      const cards = blocks.flatMap((block) => (block.kind === "confirm" && block.card.token ? [`${block.card.effect === "destructive" ? "A change that cannot be undone" : "A change"} needs your approval: ${block.card.summary}.`] : []));
       setSpoken([text.length > 400 ? `${text.slice(0, 400)}…` : text, ...cards].join(" ").trim());
     } else if (!was.current && streaming) {
       setSpoken("The assistant is answering.");

@@ -90,6 +90,7 @@ export function Transcript({
 
 function Message({ message, decisions, onApply, onDecline }: { message: MessageLike; decisions: Record<string, Decision>; onApply: (card: ConfirmCard) => void; onDecline: (card: ConfirmCard) => void }) {
   const blocks = blocksOf(message);
+  const applied = blocks.some((block) => block.kind === "confirm" && (block.card.status === "applied" || decisions[block.card.toolCallId]?.state === "applied"));
   if (message.role === "user") {
     return (
       <div className="flex flex-col items-end">
@@ -116,7 +117,7 @@ function Message({ message, decisions, onApply, onDecline }: { message: MessageL
           case "tool":
             return <ToolLine key={block.key} block={block} />;
           case "confirm":
-            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} onApply={() => onApply(block.card)} onDecline={() => onDecline(block.card)} />;
+            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} onApply={() => onApply(block.card)} onDecline={() => onDecline(block.card)} />;
           case "applied":
             return <AppliedCardView key={block.key} card={block.card} />;
           case "notice":

@@ -75,11 +75,12 @@ export function useOverview(systemId: string) {
   });
 }
 
-export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000, "30d": 30 * 86_400_000 } as const;
+/** Runs are kept for 7 days, so no range reaches further back. */
+export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
 export type Range = keyof typeof ranges;
 
 /** Aggregated runs of the last stretch of time; the window moves with every refresh. */
-export function useAggregated(systemId: string, configurationId: string, range: Range, targetPoints: number) {
+export function useAggregated(systemId: string, configurationId: string, range: Range, targetPoints: number, enabled = true) {
   return useQuery({
     queryKey: [plugin, "getAggregatedHistory", systemId, configurationId, range, targetPoints],
     queryFn: async () => {
@@ -92,6 +93,7 @@ export function useAggregated(systemId: string, configurationId: string, range: 
       );
       return { from, to, buckets: output.buckets ?? [] };
     },
+    enabled,
     placeholderData: keepPreviousData,
   });
 }

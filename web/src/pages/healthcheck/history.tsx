@@ -1,19 +1,21 @@
 import { clsx } from "clsx";
-import { ChevronLeft, ChevronRight } from "lucide-react";
+import { ChevronLeft, ChevronRight, Hourglass } from "lucide-react";
 import { Link, useParams, useSearchParams } from "react-router";
+import { ApiError } from "@/api/errors";
 import { useCan } from "@/app/session";
 import { useSystem } from "@/pages/catalog/api";
-import { Button } from "@/ui/button";
+import { Button, LinkButton } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { EmptyState, ErrorState, SkeletonBlock, SkeletonRows } from "@/ui/feedback";
 import { Select } from "@/ui/field";
 import { Page } from "@/ui/page";
 import { exactTime } from "@/ui/time";
 import { useHistory, useOverview, useRun, type Run } from "./api";
-import { RunDetail } from "./run-detail";
+import { RunTabs } from "./run-tabs";
 import { RunList } from "./run-list";
 
 const pageSize = 25;
+const retentionDays = 7;
 const statuses: Run["status"][] = ["unhealthy", "degraded", "healthy"];
 
 export function Component() {
@@ -28,6 +30,7 @@ export function Component() {
   const history = useHistory({ systemId, configurationId, limit: pageSize, offset, ...(status ? { status } : {}) }, details);
   const name = overview.data?.checks?.find((check) => check.configurationId === configurationId)?.configurationName ?? "Run history";
   const total = history.data?.total ?? 0;
+  const base = `/healthcheck/history/${systemId}/${configurationId}`;
   const move = (to: number) =>
     setParams((current) => {
       const next = new URLSearchParams(current);
@@ -69,7 +72,7 @@ export function Component() {
       {history.data && (history.data.runs.length > 0 || runId) ? (
         <div className="grid items-start gap-4 md:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
           <div className={clsx("card overflow-hidden", runId && "hidden md:block")}>
-            <RunList runs={history.data.runs} selected={runId} search={params.toString()} />
+            {history.data.runs.length > 0 ? <RunList runs={history.data.runs} selected={runId} search={params.toString()} /> : <p className="px-4 py-6 text-center text-ink-3">{status ? "No stored run has this state." : "No runs are kept."}</p>}
             <div className="flex items-center justify-between gap-2 border-t border-line px-3 py-2 text-sm text-ink-3">
               <span>
                 {total === 0 ? "0 runs" : `${offset + 1} to ${Math.min(offset + pageSize, total)} of ${total}`}
@@ -79,15 +82,16 @@ export function Component() {
                 <Button size="sm" aria-label="Older runs" disabled={offset + pageSize >= total} onClick={() => move(offset + pageSize)} icon={<ChevronRight aria-hidden size={14} />} />
               </span>
             </div>
+            {offset + pageSize >= total ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-3">Runs are kept for {retentionDays} days.</p> : null}
           </div>
           <div className={clsx("md:sticky md:top-[72px]", !runId && "hidden md:block")}>
             {runId ? (
               <>
-                <Link to={{ pathname: `/healthcheck/history/${systemId}/${configurationId}`, search: params.toString() }} className="mb-2 inline-flex items-center gap-1 text-sm text-ink-3 hover:text-ink md:hidden">
+                <Link to={{ pathname: base, search: params.toString() }} className="mb-2 inline-flex items-center gap-1 text-sm text-ink-3 hover:text-ink md:hidden">
                   <ChevronLeft aria-hidden size={14} />
                   All runs
                 </Link>
-                {details ? <Detail runId={runId} /> : <p className="card px-4 py-6 text-center text-ink-2">You may see the state of runs, but not their details.</p>}
+                {details ? <Detail runId={runId} listPath={`${base}?${params.toString()}`} /> : <p className="card px-4 py-6 text-center text-ink-2">You may see the state of runs, but not their details.</p>}
               </>
             ) : (
               <p className="card px-4 py-10 text-center text-ink-3">Choose a run to see what it found.</p>
@@ -99,10 +103,19 @@ export function Component() {
   );
 }
 
-function Detail({ runId }: { runId: string }) {
+function Detail({ runId, listPath }: { runId: string; listPath: string }) {
   const run = useRun(runId);
   if (run.isPending) return <SkeletonBlock className="h-56" />;
-  if (run.isError) return <ErrorState title="This run could not be loaded. It may have aged out" error={run.error} onRetry={() => void run.refetch()} />;
+  if (run.error instanceof ApiError && (run.error.status === 404 || run.error.status === 400)) {
+    return (
+      <div className="card">
+        <EmptyState icon={<Hourglass aria-hidden size={28} />} title="This run is gone" action={<LinkButton to={listPath}>Show the runs that are kept</LinkButton>}>
+          Runs are kept for {retentionDays} days, or until their check or system is deleted. The link may also be incomplete.
+        </EmptyState>
+      </div>
+    );
+  }
+  if (run.isError) return <ErrorState title="This run could not be loaded" error={run.error} onRetry={() => void run.refetch()} />;
   return (
     <section aria-label="Run" className="card p-4">
       <h2 className="mb-3 font-semibold">
@@ -111,7 +124,7 @@ function Detail({ runId }: { runId: string }) {
           <RelativeTime at={run.data.timestamp} />
         </span>
       </h2>
-      <RunDetail status={run.data.status} latencyMs={run.data.latencyMs} message={run.data.message} result={run.data.result} />
+      <RunTabs run={run.data} />
     </section>
   );
 }

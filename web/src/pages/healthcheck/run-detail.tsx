@@ -1,41 +1,53 @@
 import { Check, X } from "lucide-react";
+import { CopyButton } from "@/ui/feedback";
 import { StatePill } from "@/ui/state";
 import { formatLatency } from "@/ui/time";
-import { readResult } from "./result";
+import { readResult, type Outcome, type RunResult } from "./result";
+
+type RunLike = { status: string; latencyMs?: number | null | undefined; message?: string | null | undefined; result: unknown };
 
 /** What one run found: state, latency, message, each collector with its assertions. */
-export function RunDetail({ status, latencyMs, message, result }: { status: string; latencyMs?: number | null | undefined; message?: string | null | undefined; result: unknown }) {
+export function RunDetail({ status, latencyMs, message, result }: RunLike) {
   const detail = readResult(result);
   return (
     <div className="grid gap-4">
-      <div>
-        <p className="flex flex-wrap items-center gap-3">
-          <StatePill state={status} />
-          <span className="text-ink-2">{latencyMs === undefined || latencyMs === null ? "no latency measured" : `latency ${formatLatency(latencyMs)}`}</span>
-        </p>
-        {message ? <p className="mt-2 break-words">{message}</p> : null}
-        {detail.error && detail.error !== message ? <p className="mt-2 break-words text-unhealthy-ink">{detail.error}</p> : null}
-      </div>
+      <RunVerdict status={status} latencyMs={latencyMs} message={message} error={detail.error} />
+      <RunFindings detail={detail} assertions="all" />
+      {result ? (
+        <details>
+          <summary className="text-sm text-ink-3">Raw data</summary>
+          <RawData value={result} />
+        </details>
+      ) : null}
+    </div>
+  );
+}
+
+/** State, latency and the reason in words. */
+export function RunVerdict({ status, latencyMs, message, error }: Omit<RunLike, "result"> & { error: string | undefined }) {
+  return (
+    <div>
+      <p className="flex flex-wrap items-center gap-3">
+        <StatePill state={status} />
+        <span className="text-ink-2">{latencyMs === undefined || latencyMs === null ? "no latency measured" : `latency ${formatLatency(latencyMs)}`}</span>
+      </p>
+      {message ? <p className="mt-2 break-words">{message}</p> : null}
+      {error && error !== message ? <p className="mt-2 break-words text-unhealthy-ink">{error}</p> : null}
+    </div>
+  );
+}
+
+/** What each collector measured, with all assertions or only those that failed. */
+export function RunFindings({ detail, assertions }: { detail: RunResult; assertions: "all" | "failed" }) {
+  return (
+    <>
       {detail.collectors.map((collector) => (
         <section key={collector.id} aria-label={`Collector ${collector.name}`}>
           <h3 className="mb-1 text-sm font-medium text-ink-3" title={collector.id}>
             {collector.name}
           </h3>
           {collector.error ? <p className="mb-2 break-words text-unhealthy-ink">{collector.error}</p> : null}
-          {collector.outcomes.length > 0 ? (
-            <ul className="mb-2 grid gap-1">
-              {collector.outcomes.map((outcome, i) => (
-                <li key={i} className="flex items-start gap-2">
-                  {outcome.passed ? <Check aria-label="Passed" size={16} className="mt-0.5 shrink-0 text-healthy" /> : <X aria-label="Failed" size={16} className="mt-0.5 shrink-0 text-unhealthy" />}
-                  <span className="min-w-0 break-words">
-                    {outcome.text}
-                    {!outcome.passed && outcome.actual !== undefined ? <span className="text-unhealthy-ink">, got {outcome.actual}</span> : null}
-                    {!outcome.passed && outcome.actual === undefined && outcome.message ? <span className="text-unhealthy-ink">: {outcome.message}</span> : null}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          ) : null}
+          <Outcomes outcomes={assertions === "all" ? collector.outcomes : collector.outcomes.filter((outcome) => !outcome.passed)} />
           <Values rows={collector.fields} />
         </section>
       ))}
@@ -45,16 +57,40 @@ export function RunDetail({ status, latencyMs, message, result }: { status: stri
           <Values rows={detail.timings.map(([name, ms]) => [name, formatLatency(ms)])} />
         </section>
       ) : null}
-      {result ? (
-        <details>
-          <summary className="text-sm text-ink-3">Raw data</summary>
-          {/* Long lines scroll, so the keyboard needs a way in. */}
-          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-          <pre tabIndex={0} role="region" aria-label="Raw data" className="mt-2 max-h-72 overflow-auto rounded-[8px] bg-raised p-3 font-mono text-xs">
-            {JSON.stringify(result, null, 2)}
-          </pre>
-        </details>
-      ) : null}
+    </>
+  );
+}
+
+export function Outcomes({ outcomes }: { outcomes: Outcome[] }) {
+  if (outcomes.length === 0) return null;
+  return (
+    <ul className="mb-2 grid gap-1">
+      {outcomes.map((outcome, i) => (
+        <li key={i} className="flex items-start gap-2">
+          {outcome.passed ? <Check aria-label="Passed" size={16} className="mt-0.5 shrink-0 text-healthy" /> : <X aria-label="Failed" size={16} className="mt-0.5 shrink-0 text-unhealthy" />}
+          <span className="min-w-0 break-words">
+            {outcome.text}
+            {!outcome.passed && outcome.actual !== undefined ? <span className="text-unhealthy-ink">, got {outcome.actual}</span> : null}
+            {!outcome.passed && outcome.actual === undefined && outcome.message ? <span className="text-unhealthy-ink">: {outcome.message}</span> : null}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function RawData({ value }: { value: unknown }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <div className="mt-2">
+      {/* Long lines scroll, so the keyboard needs a way in. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre tabIndex={0} role="region" aria-label="Raw data" className="max-h-96 overflow-auto rounded-[8px] bg-raised p-3 font-mono text-xs">
+        {text}
+      </pre>
+      <div className="mt-1 flex justify-end">
+        <CopyButton text={text} label="Copy raw data" size="sm" />
+      </div>
     </div>
   );
 }

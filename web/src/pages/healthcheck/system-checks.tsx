@@ -5,7 +5,7 @@ import { Link, useNavigate, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
 import type { SystemBlockProps } from "@/app/slots";
 import { AvailabilityStrip } from "@/ui/availability-strip";
-import { availability } from "@/ui/availability";
+import { availabilityText, runsSince } from "@/ui/availability";
 import { Button, LinkButton } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
@@ -13,7 +13,7 @@ import { EmptyState, ErrorState, SkeletonBlock, toast, toastError } from "@/ui/f
 import { MenuItem, MenuSeparator, RowMenu } from "@/ui/menu";
 import { Section } from "@/ui/page";
 import { StatePill } from "@/ui/state";
-import { formatDuration } from "@/ui/time";
+import { clockTime, formatDuration } from "@/ui/time";
 import { ranges, useAggregated, useAssociate, useConfigurations, useDisassociate, useOverview, usePauseCheck, useRunNow, type CheckOverview, type Range } from "./api";
 import { describe, formOf } from "./thresholds";
 import { ThresholdDialog } from "./threshold-dialog";
@@ -88,7 +88,13 @@ function Check({ systemId, systemName, check, manage }: { systemId: string; syst
   const [removing, setRemoving] = useState(false);
   const ids = { systemId, configurationId: check.configurationId };
   const idle = check.paused || !check.enabled;
-  const share = day.data ? availability(day.data.buckets) : undefined;
+  // Within the newest 25 runs the first one is known exactly.
+  const oldest = (check.recentRuns?.length ?? 0) < 25 ? check.recentRuns?.[0]?.timestamp : undefined;
+  const since = day.data ? runsSince(day.data.buckets, day.data.from.getTime(), oldest) : undefined;
+  // The day of a check that is minutes old would be one cell at the edge.
+  const fresh = since !== undefined && day.data !== undefined && day.data.to.getTime() - since < ranges["1h"];
+  const hour = useAggregated(systemId, check.configurationId, "1h", 120, fresh);
+  const strip = fresh && hour.data ? hour.data : day.data;
   return (
     <article aria-label={check.configurationName} className="card px-4 pt-3 pb-4">
       <header className="flex items-start gap-3">
@@ -168,11 +174,11 @@ function Check({ systemId, systemName, check, manage }: { systemId: string; syst
       </header>
       <div className="mt-3">
         <p className="mb-1 flex justify-between text-sm">
-          <span className="text-ink-3">Last 24 hours</span>
-          <span className="font-medium">{share ?? "no runs"}</span>
+          <span className="text-ink-3">{since === undefined || !day.data ? "Last 24 hours" : `Since ${clockTime(new Date(since), day.data.to)}`}</span>
+          {strip ? <span className="font-medium">{availabilityText(strip.buckets)}</span> : null}
         </p>
-        {day.data ? (
-          <AvailabilityStrip label={`Availability of ${check.configurationName}, last 24 hours`} buckets={day.data.buckets} from={day.data.from} to={day.data.to} />
+        {strip ? (
+          <AvailabilityStrip label={`Availability of ${check.configurationName}, last ${fresh ? "hour" : "24 hours"}`} buckets={strip.buckets} from={strip.from} to={strip.to} />
         ) : day.isError ? (
           <ErrorState title="Availability could not be loaded" error={day.error} onRetry={() => void day.refetch()} />
         ) : (

@@ -17,7 +17,7 @@ export const useRoles = (enabled = true) => useQuery({ queryKey: ["auth", "getRo
 export const useAccessRules = () => useQuery({ queryKey: ["auth", "getAccessRules"], queryFn: () => call(api.GET("/rest/auth/getAccessRules")) });
 export const useApplications = () => useQuery({ queryKey: ["auth", "getApplications"], queryFn: () => call(api.GET("/rest/auth/getApplications")) });
 export const useRegistration = () => useQuery({ queryKey: ["auth", "getRegistrationStatus"], queryFn: () => call(api.GET("/rest/auth/getRegistrationStatus")) });
-export const useConnections = () => useQuery({ queryKey: ["ai", "listConnections"], queryFn: () => call(api.GET("/rest/ai/listConnections")) });
+export const useConnections = () => useQuery({ queryKey: ["ai", "listConnections"], queryFn: () => call(api.GET("/rest/ai/listConnections")), meta: { deaf: true } });
 
 function usePluginMutation<In, Out>(plugin: "auth" | "ai", mutationFn: (input: In) => Promise<Out>) {
   const client = useQueryClient();
