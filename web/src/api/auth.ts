@@ -14,6 +14,8 @@ export type Session = {
   user?: { id: string; name: string; email: string };
   roles: string[];
   rules: string[];
+  /** The person signed out here, as opposed to a session that ended by itself. Never from the server. */
+  left?: boolean;
 };
 
 async function send<T>(path: string, method: "GET" | "POST", body?: unknown): Promise<T> {

@@ -31,7 +31,7 @@ export function useReplaceSession() {
   const client = useQueryClient();
   return (session: Session | undefined) => {
     client.removeQueries({ predicate: (query) => query.queryKey[0] !== "session" && query.queryKey[0] !== "bootstrap" });
-    client.setQueryData(sessionKey, session ?? guest);
+    client.setQueryData(sessionKey, session ?? { ...guest, left: true });
     void client.invalidateQueries({ queryKey: bootstrapKey });
   };
 }

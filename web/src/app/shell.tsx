@@ -11,7 +11,7 @@ import { navEntries, visibleNav } from "./nav";
 import { CommandPalette } from "./palette";
 import { useBootstrap, useReplaceSession, useSession, useSessionQuery } from "./session";
 import { useShortcuts } from "./shortcuts";
-import { useLive, useSignals } from "./signals";
+import { useLive, useOnline, useSignals } from "./signals";
 import { Boundary } from "./slot";
 import { useTheme } from "./theme";
 
@@ -33,6 +33,10 @@ export function Shell() {
   const session = useSessionQuery();
   const bootstrap = useBootstrap();
   const location = useLocation();
+  const wasSignedIn = useRef(false);
+  useEffect(() => {
+    if (session.data) wasSignedIn.current = session.data.authenticated;
+  }, [session.data]);
   if (session.isPending || bootstrap.isPending) return <Frame />;
   const error = session.error ?? bootstrap.error;
   if (!session.data || !bootstrap.data) {
@@ -55,7 +59,7 @@ export function Shell() {
   if (!session.data.authenticated) {
     if (bootstrap.data.needsOnboarding) return <Navigate to="/auth/onboarding" replace />;
     const here = location.pathname + location.search;
-    return <Navigate to={here === "/" ? "/auth/login" : `/auth/login?next=${encodeURIComponent(here)}`} replace />;
+    return <Navigate to={here === "/" ? "/auth/login" : `/auth/login?next=${encodeURIComponent(here)}`} state={{ ended: wasSignedIn.current && session.data.left !== true }} replace />;
   }
   return <SignedIn />;
 }
@@ -243,11 +247,18 @@ function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavi
   );
 }
 
+/** Tells that the machine has no network, or that live updates do not arrive. */
 function LiveNote() {
   const live = useLive();
+  const online = useOnline();
   return (
     <span role="status">
-      {live ? null : (
+      {!online ? (
+        <span className="inline-flex items-center gap-1.5 rounded-full bg-unhealthy-soft px-2.5 py-1 text-xs font-medium text-unhealthy-ink" title="This device has no network connection. What you see may be old.">
+          <WifiOff aria-hidden size={14} />
+          <span className="sr-only sm:not-sr-only">You are offline</span>
+        </span>
+      ) : live ? null : (
         <span className="inline-flex items-center gap-1.5 rounded-full bg-degraded-soft px-2.5 py-1 text-xs font-medium text-degraded-ink" title="The connection for live updates was lost. Trying again.">
           <WifiOff aria-hidden size={14} />
           <span className="sr-only sm:not-sr-only">Live updates paused</span>

@@ -112,6 +112,21 @@ export function useLive(): boolean {
   );
 }
 
+/** Whether this device has a network at all, as the browser sees it. */
+export function useOnline(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      window.addEventListener("online", listener);
+      window.addEventListener("offline", listener);
+      return () => {
+        window.removeEventListener("online", listener);
+        window.removeEventListener("offline", listener);
+      };
+    },
+    () => navigator.onLine,
+  );
+}
+
 /** Keeps the realtime connection open while mounted. */
 export function useSignals() {
   const client = useQueryClient();
@@ -143,8 +158,18 @@ export function useSignals() {
         wait = Math.min(wait * 2, 30_000);
       };
     };
+    // The network is back: there is no reason to sit out the wait.
+    const retry = () => {
+      if (!lost) return;
+      clearTimeout(timer);
+      source?.close();
+      wait = 1000;
+      connect();
+    };
+    window.addEventListener("online", retry);
     connect();
     return () => {
+      window.removeEventListener("online", retry);
       clearTimeout(timer);
       source?.close();
       invalidator.stop();

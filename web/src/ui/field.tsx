@@ -2,6 +2,7 @@ import { clsx } from "clsx";
 import { CircleAlert, Search } from "lucide-react";
 import { useId, useRef, useEffect, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes } from "react";
 import { ApiError } from "@/api/errors";
+import { formatDuration } from "./time";
 
 type ControlProps = { id: string; "aria-describedby": string | undefined; "aria-invalid": true | undefined; "aria-required": true | undefined };
 
@@ -158,7 +159,7 @@ export function FormErrors({ error, fieldIds = {} }: { error: unknown; fieldIds?
       className="rounded-[8px] border border-unhealthy/40 bg-unhealthy-soft px-3.5 py-2.5 text-unhealthy-ink outline-none"
     >
       <p className="font-medium">{message}</p>
-      {error instanceof ApiError && error.retryAfter ? <p className="text-sm">Try again in {error.retryAfter} s.</p> : null}
+      {error instanceof ApiError && error.retryAfter && !/\bin (a|\d+) /.test(message) ? <p className="text-sm">Try again in {formatDuration(error.retryAfter * 1000)}.</p> : null}
       {issues.length > 0 ? (
         <ul className="mt-1 list-disc pl-5 text-sm">
           {issues.map((issue) => {

@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
-import { ArrowDown, ArrowUp } from "lucide-react";
+import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from "lucide-react";
 import { useState, type ReactNode } from "react";
+import { Button } from "./button";
 
 export type Column<T> = {
   key: string;
@@ -16,7 +17,9 @@ export type Column<T> = {
   quiet?: boolean;
 };
 
-/** A table that turns into cards on a phone. */
+const pageSize = 50;
+
+/** A table that turns into cards on a phone, and into pages of 50 rows. */
 export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label: string; columns: Column<T>[]; rows: T[]; rowKey: (row: T) => string; initialSort?: { key: string; down: boolean } }) {
   const [sort, setSort] = useState(initialSort);
   const by = columns.find((column) => column.key === sort?.key)?.sort;
@@ -28,6 +31,11 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
         return sort?.down ? -order : order;
       })
     : rows;
+  const [page, setPage] = useState(0);
+  const pages = Math.ceil(sorted.length / pageSize);
+  // Rows may vanish by a search or a deletion while a later page is open.
+  const at = Math.min(page, Math.max(0, pages - 1));
+  const shown = sorted.slice(at * pageSize, (at + 1) * pageSize);
   return (
     <div className="card overflow-x-clip">
       {/* Explicit roles: display changes on a phone would otherwise drop the table's meaning. */}
@@ -46,7 +54,10 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
                   <button
                     type="button"
                     className="inline-flex items-center gap-1 hover:text-ink"
-                    onClick={() => setSort({ key: column.key, down: sort?.key === column.key ? !sort.down : false })}
+                    onClick={() => {
+                      setSort({ key: column.key, down: sort?.key === column.key ? !sort.down : false });
+                      setPage(0);
+                    }}
                   >
                     {column.label}
                     {sort?.key === column.key ? sort.down ? <ArrowDown aria-hidden size={13} /> : <ArrowUp aria-hidden size={13} /> : null}
@@ -61,7 +72,7 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
           </tr>
         </thead>
         <tbody role="rowgroup" className="block divide-y divide-line md:table-row-group">
-          {sorted.map((row) => (
+          {shown.map((row) => (
             <tr key={rowKey(row)} role="row" className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 md:table-row md:px-0 md:hover:bg-raised/50">
               {columns.map((column) => (
                 <td
@@ -77,6 +88,17 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
           ))}
         </tbody>
       </table>
+      {pages > 1 ? (
+        <nav aria-label={`Pages of ${label.toLowerCase()}`} className="flex items-center justify-between gap-2 border-t border-line px-4 py-2 text-sm text-ink-3">
+          <span role="status">
+            {at * pageSize + 1} to {at * pageSize + shown.length} of {sorted.length.toLocaleString()}
+          </span>
+          <span className="flex gap-1">
+            <Button size="sm" aria-label="Previous page" disabled={at === 0} onClick={() => setPage(at - 1)} icon={<ChevronLeft aria-hidden size={14} />} />
+            <Button size="sm" aria-label="Next page" disabled={at + 1 >= pages} onClick={() => setPage(at + 1)} icon={<ChevronRight aria-hidden size={14} />} />
+          </span>
+        </nav>
+      ) : null}
     </div>
   );
 }

@@ -1,15 +1,17 @@
 import { clsx } from "clsx";
 import { Boxes, ChevronRight, FolderPlus, Pencil, Plus, Rows3, Rows4, Trash2 } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { memo, useMemo, useState, type ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
 import { useBulkHealth } from "@/pages/healthcheck/api";
 import { Button, IconButton } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonRows, toast } from "@/ui/feedback";
-import { SearchInput, Select } from "@/ui/field";
+import { Select } from "@/ui/field";
 import { MenuItem, RowMenu } from "@/ui/menu";
 import { Page } from "@/ui/page";
+import { Reveal } from "@/ui/reveal";
+import { SearchParam } from "@/ui/search-param";
 import { StateIcon, StatePill } from "@/ui/state";
 import { useDeleteGroup, useEntities, type Group, type System } from "./api";
 import { GroupDialog, SystemDialog } from "./forms";
@@ -20,13 +22,14 @@ const healths: Health[] = ["unhealthy", "degraded", "unknown", "healthy"];
 export function Component() {
   const can = useCan();
   const entities = useEntities();
-  const systems = entities.data?.systems ?? [];
-  const groups = entities.data?.groups ?? [];
+  const systems = useMemo(() => entities.data?.systems ?? [], [entities.data]);
+  const groups = useMemo(() => entities.data?.groups ?? [], [entities.data]);
   const seesHealth = can("healthcheck.healthcheck.status.read");
-  const bulk = useBulkHealth(seesHealth ? systems.map((system) => system.id) : []);
+  const ids = useMemo(() => (seesHealth ? systems.map((system) => system.id) : []), [seesHealth, systems]);
+  const bulk = useBulkHealth(ids);
   const statuses = bulk.data?.statuses;
   // While health is still being loaded nothing may look healthy or unknown.
-  const healthOf = statuses ? (id: string): Health => (statuses[id]?.status as Health | undefined) ?? "unknown" : undefined;
+  const healthOf = useMemo(() => (statuses ? (id: string): Health => (statuses[id]?.status as Health | undefined) ?? "unknown" : undefined), [statuses]);
 
   const [params, setParams] = useSearchParams();
   const set = (changes: Record<string, string>) =>
@@ -51,7 +54,7 @@ export function Component() {
   const [removing, setRemoving] = useState<Group>();
   const deleteGroup = useDeleteGroup();
 
-  const sections = sectionsOf(systems, groups, healthOf, { q, group, health });
+  const sections = useMemo(() => sectionsOf(systems, groups, healthOf, { q, group, health }), [systems, groups, healthOf, q, group, health]);
   const settled = !seesHealth || systems.length === 0 || bulk.data !== undefined || bulk.isError;
   const empty = entities.data !== undefined && systems.length === 0 && groups.length === 0;
   const maySystem = can("catalog.system.manage");
@@ -104,7 +107,7 @@ export function Component() {
       {entities.data && !empty && settled ? (
         <>
           <div className="mb-4 flex flex-wrap items-center gap-2">
-            <SearchInput label="Search systems and groups" className="min-w-[220px] flex-1 basis-[260px]" value={q} onChange={(event) => set({ q: event.target.value })} />
+            <SearchParam label="Search systems and groups" className="min-w-[220px] flex-1 basis-[260px]" />
             <Select aria-label="Group" className="w-auto! max-w-[46vw]" value={group} onChange={(event) => set({ group: event.target.value })}>
               <option value="">All groups</option>
               {groups.map((each) => (
@@ -233,23 +236,15 @@ function GroupSection({
       </div>
       {open ? (
         section.systems.length > 0 ? (
-          <ul className="divide-y divide-line border-t border-line">
-            {section.systems.map((system) => {
-              const state = healthOf?.(system.id);
-              return (
-                <li key={system.id}>
-                  <Link to={`/catalog/system/${system.id}`} className={clsx("flex items-center gap-3 px-4 text-ink no-underline hover:bg-raised/60", compact ? "py-1.5" : "py-2.5")}>
-                    {state ? <StateIcon state={state} size={16} /> : <Boxes aria-hidden size={16} className="text-ink-3" />}
-                    <span className="min-w-0 flex-1">
-                      <span className="font-medium">{system.name}</span>
-                      {system.description && !compact ? <span className="block truncate text-sm text-ink-3">{system.description}</span> : null}
-                    </span>
-                    {state === "degraded" || state === "unhealthy" ? <StatePill state={state} /> : null}
-                  </Link>
-                </li>
-              );
-            })}
-          </ul>
+          <Reveal items={section.systems} step={100} noun="systems" className="border-t border-line px-4 py-2.5">
+            {(shown) => (
+              <ul className="divide-y divide-line border-t border-line">
+                {shown.map((system) => (
+                  <SystemRow key={system.id} system={system} state={healthOf?.(system.id)} compact={compact} />
+                ))}
+              </ul>
+            )}
+          </Reveal>
         ) : (
           <p className="border-t border-line px-4 py-3 text-ink-3">No systems in this group.</p>
         )
@@ -257,3 +252,18 @@ function GroupSection({
     </section>
   );
 }
+
+const SystemRow = memo(function SystemRow({ system, state, compact }: { system: System; state: Health | undefined; compact: boolean }) {
+  return (
+    <li>
+      <Link to={`/catalog/system/${system.id}`} className={clsx("flex items-center gap-3 px-4 text-ink no-underline hover:bg-raised/60", compact ? "py-1.5" : "py-2.5")}>
+        {state ? <StateIcon state={state} size={16} /> : <Boxes aria-hidden size={16} className="text-ink-3" />}
+        <span className="min-w-0 flex-1">
+          <bdi className="font-medium break-words">{system.name}</bdi>
+          {system.description && !compact ? <bdi className="block truncate text-sm text-ink-3">{system.description.slice(0, 300)}</bdi> : null}
+        </span>
+        {state === "degraded" || state === "unhealthy" ? <StatePill state={state} /> : null}
+      </Link>
+    </li>
+  );
+});

@@ -18,6 +18,9 @@ export type Section<S extends SystemLike, G extends GroupLike> = {
   open: boolean;
 };
 
+// One for all: making it anew for each comparison is most of the cost of sorting.
+const collator = new Intl.Collator(undefined, { numeric: true });
+
 function rollupOf(states: Health[]): { state: Health; word: string } {
   const count = (state: Health) => states.filter((each) => each === state).length;
   const unhealthy = count("unhealthy");
@@ -37,7 +40,7 @@ function rollupOf(states: Health[]): { state: Health; word: string } {
 export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: readonly S[], groups: readonly G[], healthOf: ((id: string) => Health) | undefined, filters: Filters): Section<S, G>[] {
   const needle = filters.q.trim().toLowerCase();
   const hit = (each: { name: string; description: string | null }) => needle === "" || each.name.toLowerCase().includes(needle) || (each.description ?? "").toLowerCase().includes(needle);
-  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name, undefined, { numeric: true });
+  const byName = (a: { name: string }, b: { name: string }) => collator.compare(a.name, b.name);
   const narrowed = needle !== "" || filters.health !== "" || filters.group !== "";
 
   const build = (id: string, name: string, group: G | undefined, members: S[]): Section<S, G> | undefined => {
@@ -49,10 +52,18 @@ export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: r
   };
 
   const known = new Set(groups.map((group) => group.id));
+  const members = new Map<string, S[]>();
+  for (const system of systems) {
+    for (const id of system.groupIds ?? []) {
+      const list = members.get(id);
+      if (list) list.push(system);
+      else members.set(id, [system]);
+    }
+  }
   const sections = [...groups]
     .sort(byName)
     .filter((group) => filters.group === "" || filters.group === group.id)
-    .map((group) => build(group.id, group.name, group, systems.filter((system) => system.groupIds?.includes(group.id) ?? false)));
+    .map((group) => build(group.id, group.name, group, members.get(group.id) ?? []));
   if (filters.group === "" || filters.group === "ungrouped") {
     sections.push(build("ungrouped", "Ungrouped", undefined, systems.filter((system) => !(system.groupIds ?? []).some((id) => known.has(id)))));
   }

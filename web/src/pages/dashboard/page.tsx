@@ -6,6 +6,7 @@ import { useCan } from "@/app/session";
 import { RelativeTime, useNow } from "@/ui/clock";
 import { ErrorState, SkeletonRows } from "@/ui/feedback";
 import { Page } from "@/ui/page";
+import { Reveal } from "@/ui/reveal";
 import { StateIcon, stateWord } from "@/ui/state";
 import { relativeTime } from "@/ui/time";
 import { useIssues, type SystemIssue } from "./api";
@@ -42,11 +43,15 @@ export function Component() {
       {data && !nothingWatched ? (
         <>
           {systems.length > 0 ? (
-            <ul className="card mb-4 divide-y divide-line" aria-label="Needs attention">
-              {systems.map((system) => (
-                <Trouble key={system.systemId} system={system} />
-              ))}
-            </ul>
+            <Reveal items={systems} step={50} noun="systems" className="-mt-2 mb-4 text-center">
+              {(shown) => (
+                <ul className="card mb-4 divide-y divide-line" aria-label="Needs attention">
+                  {shown.map((system) => (
+                    <Trouble key={system.systemId} system={system} />
+                  ))}
+                </ul>
+              )}
+            </Reveal>
           ) : null}
           {data.failedSources && data.failedSources.length > 0 ? (
             <p className="mb-4 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {data.failedSources.join(", ")}. There may be more trouble than shown here.</p>

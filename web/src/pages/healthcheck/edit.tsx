@@ -377,12 +377,16 @@ function AddCollector({ offered, used, onAdd }: { offered: Collector[]; used: In
   );
 }
 
+/** How many systems the picker lays out at once; the search reaches the rest. */
+const pickerLimit = 100;
+const collator = new Intl.Collator(undefined, { numeric: true });
+
 function SystemPicker({ selected, onChange }: { selected: string[]; onChange: (ids: string[]) => void }) {
   const entities = useEntities();
   const [q, setQ] = useState("");
   const systems = entities.data?.systems ?? [];
   const needle = q.trim().toLowerCase();
-  const shown = systems.filter((system) => system.name.toLowerCase().includes(needle)).sort((a, b) => a.name.localeCompare(b.name));
+  const shown = systems.filter((system) => system.name.toLowerCase().includes(needle)).sort((a, b) => Number(selected.includes(b.id)) - Number(selected.includes(a.id)) || collator.compare(a.name, b.name));
   return (
     <FormSection title="Systems" description="The check runs for each of these, on its own schedule and with its own state.">
       {systems.length > 8 ? <SearchInput label="Search systems" value={q} onChange={(event) => setQ(event.target.value)} /> : null}
@@ -396,9 +400,10 @@ function SystemPicker({ selected, onChange }: { selected: string[]; onChange: (i
         </p>
       ) : (
         <div className="grid max-h-56 gap-2 overflow-y-auto p-0.5 sm:grid-cols-2">
-          {shown.map((system) => (
-            <Checkbox key={system.id} label={system.name} checked={selected.includes(system.id)} onChange={(event) => onChange(event.target.checked ? [...selected, system.id] : selected.filter((id) => id !== system.id))} />
+          {shown.slice(0, pickerLimit).map((system) => (
+            <Checkbox key={system.id} label={<bdi className="break-words">{system.name}</bdi>} checked={selected.includes(system.id)} onChange={(event) => onChange(event.target.checked ? [...selected, system.id] : selected.filter((id) => id !== system.id))} />
           ))}
+          {shown.length > pickerLimit ? <p className="text-sm text-ink-3 sm:col-span-2">{shown.length - pickerLimit} more. Search to find them.</p> : null}
         </div>
       )}
     </FormSection>

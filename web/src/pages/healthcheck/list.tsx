@@ -1,14 +1,14 @@
 import { Activity, Pause, Pencil, Play, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
 import { useEntities } from "@/pages/catalog/api";
 import { LinkButton } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonRows, toast, toastError } from "@/ui/feedback";
-import { SearchInput } from "@/ui/field";
 import { MenuItem, RowMenu } from "@/ui/menu";
 import { Page } from "@/ui/page";
+import { SearchParam } from "@/ui/search-param";
 import { Badge, StatePill } from "@/ui/state";
 import { Table } from "@/ui/table";
 import { formatDuration } from "@/ui/time";
@@ -25,11 +25,12 @@ export function Component() {
   const pause = usePauseCheck();
   const remove = useDeleteCheck();
   const [removing, setRemoving] = useState<Configuration>();
-  const [params, setParams] = useSearchParams();
+  const [params] = useSearchParams();
   const q = params.get("q") ?? "";
 
   const strategyName = (id: string) => strategies.data?.strategies?.find((each) => each.id === id)?.displayName ?? id;
-  const systemName = (id: string) => entities.data?.systems?.find((each) => each.id === id)?.name ?? "unknown system";
+  const systemNames = useMemo(() => new Map(entities.data?.systems?.map((each) => [each.id, each.name])), [entities.data]);
+  const systemName = (id: string) => systemNames.get(id) ?? "unknown system";
   const all = checks.data?.configurations ?? [];
   const needle = q.trim().toLowerCase();
   const rows = needle === "" ? all : all.filter((check) => `${check.name} ${targetOf(check)} ${(check.systemIds ?? []).map(systemName).join(" ")}`.toLowerCase().includes(needle));
@@ -67,7 +68,7 @@ export function Component() {
       ) : null}
       {all.length > 0 ? (
         <>
-          <SearchInput label="Search health checks" className="mb-4 max-w-[420px]" value={q} onChange={(event) => setParams(event.target.value === "" ? {} : { q: event.target.value }, { replace: true })} />
+          <SearchParam label="Search health checks" className="mb-4 max-w-[420px]" />
           {rows.length === 0 ? (
             <div className="card">
               <EmptyState title="Nothing matches">No health check fits this search.</EmptyState>
@@ -112,7 +113,7 @@ export function Component() {
                         {systemName(first)}
                       </Link>
                     ) : (
-                      <span title={ids.map(systemName).join(", ")}>{ids.length} systems</span>
+                      <span title={namesOf(ids.map(systemName))}>{ids.length} systems</span>
                     );
                   },
                 },
@@ -166,8 +167,13 @@ export function Component() {
         }}
       >
         Its assignments and its whole run history go with it. This cannot be undone.
-        {removing?.systemIds?.length ? ` It watches ${removing.systemIds.map(systemName).join(", ")}.` : ""}
+        {removing?.systemIds?.length ? ` It watches ${namesOf(removing.systemIds.map(systemName))}.` : ""}
       </ConfirmDialog>
     </Page>
   );
+}
+
+/** The first ten names and how many more there are. */
+function namesOf(names: string[]): string {
+  return names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 }

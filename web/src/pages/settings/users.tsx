@@ -8,9 +8,10 @@ import { Button } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonRows, toast } from "@/ui/feedback";
-import { Checkbox, Field, FormErrors, Input, SearchInput } from "@/ui/field";
+import { Checkbox, Field, FormErrors, Input } from "@/ui/field";
 import { MenuItem, RowMenu } from "@/ui/menu";
 import { Page } from "@/ui/page";
+import { SearchParam } from "@/ui/search-param";
 import { Badge } from "@/ui/state";
 import { Table } from "@/ui/table";
 import { useCreateUser, useDeleteUser, useRoles, useUpdateUserRoles, useUsers, type Role, type User } from "./api";
@@ -21,7 +22,7 @@ export function Component() {
   const users = useUsers();
   const roles = useRoles(can("auth.roles.read"));
   const remove = useDeleteUser();
-  const [params, setParams] = useSearchParams();
+  const [params] = useSearchParams();
   const [creating, setCreating] = useState(false);
   const [editing, setEditing] = useState<User>();
   const [removing, setRemoving] = useState<User>();
@@ -47,7 +48,7 @@ export function Component() {
       {users.isError && !users.data ? <ErrorState title="The users could not be loaded" error={users.error} onRetry={() => void users.refetch()} /> : null}
       {users.data ? (
         <>
-          <SearchInput label="Search users" className="mb-4 max-w-[420px]" value={q} onChange={(event) => setParams(event.target.value === "" ? {} : { q: event.target.value }, { replace: true })} />
+          <SearchParam label="Search users" className="mb-4 max-w-[420px]" />
           {rows.length === 0 ? (
             <div className="card">
               <EmptyState title="Nobody matches">No user fits this search.</EmptyState>
