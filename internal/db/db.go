@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,7 +120,7 @@ func openPostgres(ctx context.Context, o Options) (*DB, error) {
 	}
 	cfg.RuntimeParams["timezone"] = "UTC"
 	cfg.RuntimeParams["application_name"] = "checkstack"
-	pool := stdlib.OpenDB(*cfg)
+	pool := sql.OpenDB(connector{stdlib.GetConnector(*cfg)})
 	n := o.MaxOpenConns
 	if n == 0 {
 		n = 20
@@ -135,14 +136,21 @@ func openPostgres(ctx context.Context, o Options) (*DB, error) {
 	return &DB{Write: bdb, Read: bdb, url: o.URL}, nil
 }
 
-// plainConnectError gives the cause without the address pgx repeats, which
-// holds the user's name.
+// plainConnectError gives the cause in one line, without the address pgx
+// repeats, which holds the user's name. Without sslmode pgx tries twice, with
+// and without TLS, and tells the same fault twice.
 func plainConnectError(err error) string {
 	var ce *pgconn.ConnectError
 	if errors.As(err, &ce) && ce.Unwrap() != nil {
-		return ce.Unwrap().Error()
+		err = ce.Unwrap()
 	}
-	return err.Error()
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // Postgres says whether the database is PostgreSQL, which other replicas may

@@ -188,15 +188,15 @@ func (s *Service) claimRound(ctx, runCtx context.Context, p *pace, limit int) (t
 func (s *Service) notice(ctx context.Context, p *pace, now time.Time) error {
 	switch away := now.Sub(p.last); {
 	case away > gap:
-		s.log.WarnContext(ctx, "health checks were not scheduled for a while; what is overdue is spread out", "away_ms", away.Milliseconds())
 		if err := s.spread(ctx, now); err != nil {
 			return err
 		}
+		s.log.WarnContext(ctx, "health checks were not scheduled for a while; what was overdue is spread out", "away_ms", away.Milliseconds())
 	case away < -stepBack:
-		s.log.WarnContext(ctx, "the clock went back; the schedule of health checks follows it", "step_ms", -away.Milliseconds())
 		if err := s.pullBack(ctx, now); err != nil {
 			return err
 		}
+		s.log.WarnContext(ctx, "the clock went back; the schedule of health checks follows it", "step_ms", -away.Milliseconds())
 	}
 	if d := now.Sub(p.maintained); d >= maintainEvery || d < 0 {
 		p.maintained = now

@@ -180,3 +180,23 @@ func TestClientAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestReadinessIsLoggedWhenItChanges: an orchestrator asks every second, and an
+// outage must not fill the log.
+func TestReadinessIsLoggedWhenItChanges(t *testing.T) {
+	t.Parallel()
+	var logs strings.Builder
+	var down error
+	h := httpapi.New(httpapi.Deps{Log: logging.New(&logs, slog.LevelInfo, false), Auth: callers{},
+		Probes: []httpapi.Probe{{Name: "database", Check: func(context.Context) error { return down }}}}).Handler()
+	for _, fault := range []error{nil, errors.New("gone"), errors.New("gone"), nil, nil, errors.New("gone")} {
+		down = fault
+		rec := do(h, request{"GET", "/.checkstack/ready", nil, ""})
+		if want := map[bool]int{true: 200, false: 503}[fault == nil]; rec.Code != want {
+			t.Errorf("with %v: got %d, want %d", fault, rec.Code, want)
+		}
+	}
+	if bad, well := strings.Count(logs.String(), `msg="not ready"`), strings.Count(logs.String(), `msg="ready again"`); bad != 2 || well != 1 {
+		t.Errorf("%d times not ready and %d times ready again, want 2 and 1:\n%s", bad, well, logs.String())
+	}
+}

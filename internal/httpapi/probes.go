@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,8 +17,10 @@ type probeResult struct {
 }
 
 // probes serves liveness and readiness, which ask for no credentials;
-// spec/platform.md 23.3.
+// spec/platform.md 23.3. The log tells when a probe begins to fail and when it
+// is well again, not every time somebody asks meanwhile.
 func probes(mux *http.ServeMux, d Deps) {
+	failing := make([]atomic.Bool, len(d.Probes))
 	alive := func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	}
@@ -33,9 +36,16 @@ func probes(mux *http.ServeMux, d Deps) {
 				start := time.Now()
 				err := p.Check(ctx)
 				results[i] = probeResult{Name: p.Name, Critical: true, OK: err == nil, DurationMs: time.Since(start).Milliseconds()}
+				switch was := failing[i].Swap(err != nil); {
+				case err != nil && r.Context().Err() != nil:
+					failing[i].Store(was) // whoever asked went away
+				case err != nil && !was:
+					d.Log.WarnContext(r.Context(), "not ready", "probe", p.Name, "error", err)
+				case err == nil && was:
+					d.Log.InfoContext(r.Context(), "ready again", "probe", p.Name)
+				}
 				if err != nil {
 					results[i].Error = "not available"
-					d.Log.WarnContext(r.Context(), "not ready", "probe", p.Name, "error", err)
 				}
 			})
 		}

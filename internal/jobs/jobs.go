@@ -134,7 +134,7 @@ func (c *Client) riverPool() (*sql.DB, error) {
 // Start begins to work jobs.
 func (c *Client) Start(ctx context.Context) error {
 	cfg := &river.Config{
-		Logger:               slog.New(quiet{c.log.Handler()}),
+		Logger:               slog.New(newQuiet(c.log.Handler())),
 		Workers:              c.workers,
 		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: maxWorkers}},
 		PeriodicJobs:         c.periodic,
