@@ -15,7 +15,7 @@ import { SearchParam } from "@/ui/search-param";
 import { StateIcon, StatePill } from "@/ui/state";
 import { useDeleteGroup, useEntities, type Group, type System } from "./api";
 import { GroupDialog, SystemDialog } from "./forms";
-import { sectionsOf, type Health, type Section } from "./sections";
+import { openAtFirst, sectionsOf, type Health, type Section } from "./sections";
 
 const healths: Health[] = ["unhealthy", "degraded", "unknown", "healthy"];
 
@@ -55,6 +55,7 @@ export function Component() {
   const deleteGroup = useDeleteGroup();
 
   const sections = useMemo(() => sectionsOf(systems, groups, healthOf, { q, group, health }), [systems, groups, healthOf, q, group, health]);
+  const narrowed = q.trim() !== "" || group !== "" || health !== "";
   const settled = !seesHealth || systems.length === 0 || bulk.data !== undefined || bulk.isError;
   const empty = entities.data !== undefined && systems.length === 0 && groups.length === 0;
   const maySystem = can("catalog.system.manage");
@@ -138,7 +139,7 @@ export function Component() {
           ) : null}
           <Sections
             sections={sections}
-            narrowed={q.trim() !== "" || group !== "" || health !== ""}
+            narrowed={narrowed}
             render={(section, open) => (
               <GroupSection
                 key={section.id}
@@ -149,6 +150,7 @@ export function Component() {
                   if (!next.delete(section.id)) next.add(section.id);
                   set({ toggled: [...next].join(",") });
                 }}
+                portion={narrowed ? 20 : 50}
                 healthOf={healthOf}
                 compact={compact}
                 mayManage={mayGroup}
@@ -188,14 +190,15 @@ function count(n: number, noun: string): string {
  * changes of health must not fold or unfold anything under the pointer.
  */
 function Sections({ sections, narrowed, render }: { sections: Section<System, Group>[]; narrowed: boolean; render: (section: Section<System, Group>, open: boolean) => ReactNode }) {
-  const [atStart] = useState(() => new Map(narrowed ? [] : sections.map((section) => [section.id, section.open || sections.length === 1])));
-  return <div className="grid gap-3">{sections.map((section) => render(section, narrowed || (atStart.get(section.id) ?? section.open)))}</div>;
+  const [atStart] = useState(() => (narrowed ? new Set<string>() : openAtFirst(sections)));
+  return <div className="grid gap-3">{sections.map((section) => render(section, narrowed || atStart.has(section.id)))}</div>;
 }
 
 function GroupSection({
   section,
   open,
   onToggle,
+  portion,
   healthOf,
   compact,
   mayManage,
@@ -205,6 +208,8 @@ function GroupSection({
   section: Section<System, Group>;
   open: boolean;
   onToggle: () => void;
+  /** How many systems show at once. */
+  portion: number;
   healthOf: ((id: string) => Health) | undefined;
   compact: boolean;
   mayManage: boolean;
@@ -236,7 +241,7 @@ function GroupSection({
       </div>
       {open ? (
         section.systems.length > 0 ? (
-          <Reveal items={section.systems} step={100} noun="systems" className="border-t border-line px-4 py-2.5">
+          <Reveal key={portion} items={section.systems} step={portion} noun="systems" className="border-t border-line px-4 py-2.5">
             {(shown) => (
               <ul className="divide-y divide-line border-t border-line">
                 {shown.map((system) => (

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sectionsOf, type Health } from "./sections";
+import { openAtFirst, sectionsOf, type Health } from "./sections";
 
 const groups = [
   { id: "g1", name: "Shop", description: "money" },
@@ -20,12 +20,15 @@ test("a system stands under every group it belongs to, the rest is ungrouped", (
 
 test("unknown is not healthy: the worst member wins and an unmeasured one keeps the section open", () => {
   const [backOffice, shop] = sectionsOf(systems, groups, health({ a: "healthy" }), none);
-  expect(backOffice).toMatchObject({ rollup: { state: "healthy", word: "All healthy" }, open: false });
-  expect(shop).toMatchObject({ rollup: { state: "unknown", word: "1 unknown" }, open: true });
+  expect(backOffice).toMatchObject({ rollup: { state: "healthy", word: "All healthy" } });
+  expect(shop).toMatchObject({ rollup: { state: "unknown", word: "1 unknown" } });
+  expect(openAtFirst([backOffice, shop].filter((section) => section !== undefined))).toEqual(new Set(["g1"]));
 });
 
 test("without a health source there are no rollups and everything is open", () => {
-  expect(sectionsOf(systems, groups, undefined, none).every((section) => section.open && section.rollup === undefined)).toBe(true);
+  const sections = sectionsOf(systems, groups, undefined, none);
+  expect(sections.every((section) => section.rollup === undefined)).toBe(true);
+  expect(openAtFirst(sections).size).toBe(3);
 });
 
 test("search looks at names and descriptions, opens hits and drops groups without one", () => {
@@ -43,4 +46,11 @@ test("filters combine with and", () => {
 
 test("an empty group is listed, an empty ungrouped section is not", () => {
   expect(shape(sectionsOf([], groups, undefined, none))).toEqual(["Back office: ", "Shop: "]);
+});
+
+test("of a large catalog the worst sections open, and no more than can be read", () => {
+  const section = (id: string, state: Health, n: number) => ({ id, systems: Array.from({ length: n }), rollup: { state } });
+  expect(openAtFirst([section("unknown", "unknown", 80), section("worst", "unhealthy", 60), section("some", "degraded", 40), section("fine", "healthy", 5)])).toEqual(new Set(["worst", "some"]));
+  // One section is the page, whatever its state and size.
+  expect(openAtFirst([section("all", "healthy", 1000)])).toEqual(new Set(["all"]));
 });

@@ -14,8 +14,6 @@ export type Section<S extends SystemLike, G extends GroupLike> = {
   systems: S[];
   /** Worst-member summary; undefined without a health source. */
   rollup: { state: Health; word: string } | undefined;
-  /** Whether the section starts open. */
-  open: boolean;
 };
 
 // One for all: making it anew for each comparison is most of the cost of sorting.
@@ -48,7 +46,7 @@ export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: r
     const shown = members.filter((system) => (groupHit || hit(system)) && (filters.health === "" || healthOf?.(system.id) === filters.health)).sort(byName);
     if (shown.length === 0 && (narrowed ? !(groupHit && filters.health === "") : group === undefined)) return undefined;
     const rollup = healthOf && members.length > 0 ? rollupOf(members.map((system) => healthOf(system.id))) : undefined;
-    return { id, name, group, systems: shown, rollup, open: narrowed || rollup?.state !== "healthy" };
+    return { id, name, group, systems: shown, rollup };
   };
 
   const known = new Set(groups.map((group) => group.id));
@@ -68,4 +66,25 @@ export function sectionsOf<S extends SystemLike, G extends GroupLike>(systems: r
     sections.push(build("ungrouped", "Ungrouped", undefined, systems.filter((system) => !(system.groupIds ?? []).some((id) => known.has(id)))));
   }
   return sections.filter((section) => section !== undefined);
+}
+
+const severity: Record<Health, number> = { unhealthy: 0, degraded: 1, unknown: 2, healthy: 3 };
+/** How many rows the page may lay out before anyone asked for more. */
+const rowsAtFirst = 120;
+
+/**
+ * The sections that start open: those with trouble, the worst first, as long
+ * as they stay readable; a single one in any case. Healthy ones stay folded.
+ */
+export function openAtFirst(sections: readonly { id: string; systems: readonly unknown[]; rollup: { state: Health } | undefined }[]): Set<string> {
+  const open = new Set<string>();
+  let rows = 0;
+  const rank = (section: (typeof sections)[number]) => severity[section.rollup?.state ?? "unknown"];
+  for (const section of [...sections].sort((a, b) => rank(a) - rank(b))) {
+    if (sections.length > 1 && section.rollup?.state === "healthy") continue;
+    if (open.size > 0 && rows + section.systems.length > rowsAtFirst) continue;
+    open.add(section.id);
+    rows += section.systems.length;
+  }
+  return open;
 }
