@@ -52,7 +52,9 @@ export function Transcript({
     <div className="relative min-h-0 flex-1">
       <div
         ref={box}
-        className="h-full overflow-y-auto"
+        // Positioned, so that texts for screen readers scroll with it and do not
+        // stretch the page.
+        className="relative h-full overflow-y-auto"
         // The list scrolls on its own, so the keyboard needs a way in.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}

@@ -1,5 +1,5 @@
 import { Plus, Trash2 } from "lucide-react";
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { issuesByPath } from "@/api/errors";
 import { useCan } from "@/app/session";
@@ -50,19 +50,24 @@ function SystemForm({ system, close }: { system: System | undefined; close: () =
   const [description, setDescription] = useState(system?.description ?? "");
   const [groupIds, setGroupIds] = useState<string[]>(system?.groupIds ?? []);
   const [pairs, setPairs] = useState(() => pairsOf(system?.metadata as Record<string, unknown> | undefined));
+  // The page goes on updating behind the form. What is saved is compared with
+  // what was opened, or a change made elsewhere meanwhile would be undone.
+  const [opened] = useState(system);
+  const version = useRef(system?.version);
   const error = create.error ?? update.error ?? setGroups.error;
   const errors = issuesByPath(error);
   const busy = create.isPending || update.isPending || setGroups.isPending;
 
   const save = async () => {
-    const metadata = metadataOf(pairs, system?.metadata as Record<string, unknown> | undefined);
-    if (system) {
-      await update.mutateAsync({
-        id: system.id,
-        version: system.version,
+    const metadata = metadataOf(pairs, opened?.metadata as Record<string, unknown> | undefined);
+    if (opened) {
+      const updated = await update.mutateAsync({
+        id: opened.id,
+        version: version.current,
         data: { name: name.trim(), description: description.trim() === "" ? null : description.trim(), metadata },
       });
-      await setGroups.mutateAsync({ systemId: system.id, before: system.groupIds ?? [], after: groupIds });
+      version.current = updated.version;
+      await setGroups.mutateAsync({ systemId: opened.id, before: opened.groupIds ?? [], after: groupIds });
       toast("Changes saved");
       close();
       return;
@@ -148,11 +153,12 @@ function GroupForm({ group, close }: { group: Group | undefined; close: () => vo
   const update = useUpdateGroup();
   const [name, setName] = useState(group?.name ?? "");
   const [description, setDescription] = useState(group?.description ?? "");
+  const [opened] = useState(group);
   const error = create.error ?? update.error;
   const errors = issuesByPath(error);
   const save = async () => {
-    if (group) {
-      await update.mutateAsync({ id: group.id, version: group.version, data: { name: name.trim(), description: description.trim() === "" ? null : description.trim() } });
+    if (opened) {
+      await update.mutateAsync({ id: opened.id, version: opened.version, data: { name: name.trim(), description: description.trim() === "" ? null : description.trim() } });
       toast("Changes saved");
     } else {
       const created = await create.mutateAsync({ name: name.trim(), ...(description.trim() === "" ? {} : { description: description.trim() }) });

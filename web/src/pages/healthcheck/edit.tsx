@@ -81,6 +81,10 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
   const [params] = useSearchParams();
   const url = params.get("url");
   const [form, setForm] = useState(() => initialForm(existing, strategies, params.get("systemId")));
+  // The list goes on updating behind the form. What is saved is compared with
+  // what was opened, or a change made elsewhere meanwhile would be undone.
+  const [opened] = useState(existing);
+  const version = useRef(existing?.version);
   const [saved, setSaved] = useState(false);
   const [dirty, setDirty] = useState(false);
   const [fault, setFault] = useState<ApiError>();
@@ -147,13 +151,14 @@ function Editor({ existing, strategies }: { existing: Configuration | undefined;
     update.reset();
     if (refuse(localIssues(true))) return;
     const body = draft();
-    if (existing) {
-      await update.mutateAsync({
-        id: existing.id,
-        version: existing.version,
+    if (opened) {
+      const updated = await update.mutateAsync({
+        id: opened.id,
+        version: version.current,
         body: { name: body.name, config: body.config, intervalSeconds: body.intervalSeconds, ...(body.collectors ? { collectors: body.collectors } : {}) },
       });
-      await setSystems.mutateAsync({ configurationId: existing.id, before: existing.systemIds ?? [], after: form.systemIds });
+      version.current = updated.version;
+      await setSystems.mutateAsync({ configurationId: opened.id, before: opened.systemIds ?? [], after: form.systemIds });
       toast("Changes saved");
     } else {
       await create.mutateAsync({ draft: body, systemIds: form.systemIds });
