@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,6 +42,7 @@ type process struct {
 	url    string
 	client *http.Client
 	ready  time.Duration
+	logs   *lockedBuffer // what it wrote to stderr
 }
 
 var buildOnce = sync.OnceValues(func() (string, error) {
@@ -63,21 +63,21 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 var runningAt = regexp.MustCompile(`running at (\S+)`)
 
 // launch starts the product and waits until it is ready.
-func launch(b *testing.B, dir string, env []string) *process {
+func launch(b testing.TB, dir string, env []string) *process {
 	b.Helper()
 	bin, err := buildOnce()
 	if err != nil {
 		b.Fatal(err)
 	}
 	jar, _ := cookiejar.New(nil)
-	p := &process{cmd: exec.Command(bin), client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	p := &process{cmd: exec.Command(bin), logs: &lockedBuffer{},
+		client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	p.cmd.Env = append(os.Environ(), append(env, "LISTEN_ADDR=127.0.0.1:0", "CHECKSTACK_DATA_DIR="+dir)...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var logs bytes.Buffer
-	p.cmd.Stderr = &logs
+	p.cmd.Stderr = p.logs
 	start := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		b.Fatal(err)
@@ -87,7 +87,7 @@ func launch(b *testing.B, dir string, env []string) *process {
 	n, err := out.Read(buf)
 	m := runningAt.FindSubmatch(buf[:n])
 	if err != nil || m == nil {
-		b.Fatalf("did not start: %v %s", err, &logs)
+		b.Fatalf("did not start: %v %s", err, p.logs)
 	}
 	p.url = string(m[1])
 	for {
@@ -112,7 +112,7 @@ func (p *process) stop() {
 	_ = p.cmd.Wait()
 }
 
-func (p *process) post(b *testing.B, path, body string) []byte {
+func (p *process) post(b testing.TB, path, body string) []byte {
 	b.Helper()
 	resp, err := p.client.Post(p.url+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *process) post(b *testing.B, path, body string) []byte {
 	return out
 }
 
-func (p *process) signUp(b *testing.B) {
+func (p *process) signUp(b testing.TB) {
 	p.post(b, "/api/auth/onboarding", `{"name":"Ann","email":"ann@example.com","password":"Passw0rd1"}`)
 }
 
