@@ -102,6 +102,7 @@ func (s *Service) Stop(ctx context.Context) error {
 type pace struct {
 	last       time.Time // wall clock of the last round that reached the database
 	maintained time.Time
+	toldBusy   time.Time
 	failures   int
 }
 
@@ -131,6 +132,7 @@ func (s *Service) claimLoop(ctx, runCtx context.Context) {
 func (s *Service) round(ctx, runCtx context.Context, p *pace) time.Duration {
 	free := cap(s.slots) - len(s.slots)
 	if free == 0 {
+		s.noticeBusy(ctx, p)
 		select {
 		case <-ctx.Done():
 			return 0
@@ -154,6 +156,17 @@ func (s *Service) round(ctx, runCtx context.Context, p *pace) time.Duration {
 		s.log.ErrorContext(ctx, "health checks cannot be scheduled; trying again", "failures", p.failures, "error", err)
 	}
 	return min(s.opts.IdleTick<<min(p.failures-1, 3), 5*time.Second)
+}
+
+// noticeBusy tells, once a minute, that nothing was claimed for longer than a
+// burst takes because checks do not end: others then run late.
+func (s *Service) noticeBusy(ctx context.Context, p *pace) {
+	now := s.now()
+	if d := now.Sub(p.toldBusy); now.Sub(p.last) < gap || (d >= 0 && d < maintainEvery) {
+		return
+	}
+	p.toldBusy = now
+	s.log.WarnContext(ctx, "all workers are busy; health checks run late until some end, or with more CHECKSTACK_CHECK_WORKERS", "workers", cap(s.slots))
 }
 
 // claimTimeout bounds one round's statements, so that a lost connection is

@@ -3,6 +3,7 @@ package healthcheck
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -660,4 +661,26 @@ func TestOneRefusedResultDoesNotKeepTheOthers(t *testing.T) {
 
 func okResult() strategy.Result {
 	return strategy.Result{Status: Healthy, Message: "Completed in 1ms", LatencyMs: new(int64(1)), Metadata: strategy.Metadata{Connected: true}}
+}
+
+// TestBusyWorkersAreTold: targets that hang take all workers, and other checks
+// then run late for a reason nobody could see.
+func TestBusyWorkersAreTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t, dbtest.SQLite(t))
+	var logs strings.Builder
+	b.svc.log = slog.New(slog.NewTextHandler(&logs, nil))
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	b.svc.clock = func() time.Time { return now }
+	p := &pace{last: now}
+	for step, want := range []struct {
+		after time.Duration
+		lines int
+	}{{time.Second, 0}, {gap, 1}, {30 * time.Second, 1}, {maintainEvery, 2}, {-time.Hour, 2}} {
+		now = now.Add(want.after)
+		b.svc.noticeBusy(t.Context(), p)
+		if got := strings.Count(logs.String(), "all workers are busy"); got != want.lines {
+			t.Errorf("step %d: told %d times, want %d", step, got, want.lines)
+		}
+	}
 }
