@@ -124,6 +124,10 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 }
 
 func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
+	// A form of another site can post text, but not JSON.
+	if ct := r.Header.Get("Content-Type"); ct != "" && !strings.HasPrefix(ct, "application/json") {
+		return nil, problem.Invalid("The body must be JSON; send it with Content-Type: application/json")
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		var large *http.MaxBytesError

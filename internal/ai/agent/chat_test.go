@@ -232,6 +232,20 @@ func TestRefusalsBeforeTheStream(t *testing.T) {
 	if resp.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET answers %d", resp.StatusCode)
 	}
+	// What a form of another site can send with the person's cookie.
+	req, err := http.NewRequest(http.MethodPost, f.http.URL, strings.NewReader(`{"conversationId":"`+conv+`","connectionId":"builtin","message":"hi"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Who", "ada")
+	req.Header.Set("Content-Type", "text/plain")
+	if resp, err = f.client.Do(req); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("text/plain answers %d", resp.StatusCode)
+	}
 	if got := f.stored(conv); len(got) != 0 {
 		t.Errorf("refused turns stored %d messages", len(got))
 	}
