@@ -38,9 +38,9 @@ export async function startTarget(): Promise<{ url: string; server: Server; setH
 
 /** Opens a page and collects everything the browser complains about. */
 export async function openPage(browser: Browser, options: { width?: number; height?: number } = {}): Promise<{ page: Page; complaints: string[] }> {
-  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: options.height ?? 860 }, reducedMotion: "reduce", timezoneId: "Europe/Berlin" });
+  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: options.height ?? 860 }, reducedMotion: "reduce", timezoneId: "Europe/Berlin", locale: "en-US" });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -55,8 +55,46 @@ export async function openPage(browser: Browser, options: { width?: number; heig
 
 /** Waits until nothing on the page is a placeholder any more. */
 export async function loaded(page: Page) {
-  await page.waitForTimeout(100);
-  await page.waitForFunction(() => document.querySelector('[role="status"][aria-label="Loading"]') === null);
+  await page.waitForFunction(() => document.querySelector('[role="status"][aria-label="Loading"], [aria-busy="true"]') === null);
+}
+
+/** Does something that starts a turn of the assistant and waits for the turn's end. */
+export async function turn(page: Page, action: () => Promise<void>) {
+  const answer = page.waitForResponse((response) => new URL(response.url()).pathname === "/api/ai/chat");
+  await action();
+  await (await answer).finished();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
+}
+
+/** Types into the assistant and waits for the end of its turn. */
+export async function say(page: Page, text: string) {
+  await turn(page, async () => {
+    const box = page.getByLabel("Message to the assistant");
+    await box.fill(text);
+    await box.press("Enter");
+  });
+}
+
+/** Signs in as the administrator, by the form that the present page shows. */
+export async function signIn(page: Page, person: { email: string; password: string } = admin) {
+  await page.getByLabel("Email").fill(person.email);
+  await page.getByLabel("Password").fill(person.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** Opens a page of someone who is signed in already. */
+export async function openSignedIn(browser: Browser, options: { width?: number; height?: number } = {}) {
+  const opened = await openPage(browser, options);
+  const answer = await opened.page.request.post(`${baseUrl}/api/auth/login`, { data: { email: admin.email, password: admin.password } });
+  if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`);
+  return opened;
+}
+
+/** Calls an operation as the person of the page. */
+export async function rest<T>(page: Page, method: "GET" | "POST" | "DELETE", path: string, data?: unknown): Promise<T> {
+  const answer = await page.request.fetch(`${baseUrl}/rest/${path}`, { method, ...(data === undefined ? {} : { data }) });
+  if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
+  return (await answer.json()) as T;
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -64,10 +102,11 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 type AxeResult = { violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] };
 
 /** Runs axe on the page as it is and returns what it found, one line each. */
-async function violations(page: Page): Promise<string[]> {
+async function violations(page: Page, rules: "all" | "contrast"): Promise<string[]> {
   // Evaluated through the debugger, so that the page's policy stays as it is.
   await page.evaluate(axeSource);
-  const result = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
+  const only = rules === "contrast" ? ", runOnly: ['color-contrast']" : "";
+  const result = (await page.evaluate(`axe.run(document, { resultTypes: ['violations']${only} })`)) as AxeResult;
   return result.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary ?? ""}`).join("\n    ")}`);
 }
 
@@ -81,12 +120,16 @@ export async function setTheme(page: Page, theme: "light" | "dark") {
 /** Checks the page in both themes and takes a picture of each. */
 export async function inspect(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
-  for (const theme of ["dark", "light"] as const) {
+  // Themes differ in colours only, so the second look is at those.
+  for (const [theme, rules] of [
+    ["dark", "contrast"],
+    ["light", "all"],
+  ] as const) {
     await setTheme(page, theme);
     // Colours fade for a moment; neither the picture nor the contrast check should see that.
-    await page.waitForTimeout(200);
+    await page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== "running"));
     await page.screenshot({ path: `${outputDir}${name}-${theme}.png` });
-    found.push(...(await violations(page)).map((violation) => `${name}, ${theme}: ${violation}`));
+    found.push(...(await violations(page, rules)).map((violation) => `${name}, ${theme}: ${violation}`));
   }
   return found;
 }

@@ -5,7 +5,7 @@ import { DefaultChatTransport, type UIMessage } from "ai";
 import { CircleAlert, History, Sparkles, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
-import { toApiError } from "@/api/errors";
+import { ApiError, toApiError } from "@/api/errors";
 import { useCan } from "@/app/session";
 import { Button, IconButton, LinkButton } from "@/ui/button";
 import { Sheet } from "@/ui/dialog";
@@ -155,6 +155,15 @@ function Existing({ id, integrations }: { id: string; integrations: Integration[
   const stored = useConversation(id, fresh === undefined);
   if (fresh) return <Chat conversation={fresh} initial={[]} integrations={integrations} />;
   if (stored.isPending) return <Waiting />;
+  if (stored.error instanceof ApiError && stored.error.status === 404) {
+    return (
+      <div className="flex-1">
+        <EmptyState title="This chat is gone" action={<LinkButton to="/ai/chat">Start a new chat</LinkButton>}>
+          It was deleted, or it belongs to someone else.
+        </EmptyState>
+      </div>
+    );
+  }
   if (stored.isError) {
     return (
       <div className="mx-auto w-full max-w-[820px] p-6">

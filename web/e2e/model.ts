@@ -1,0 +1,72 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What a played answer may do with its stream. */
+type Stage = {
+  say: (text: string) => void;
+  call: (name: string, input: unknown) => void;
+  /** Resolves when the other side hung up. */
+  closed: Promise<void>;
+};
+type Play = (stage: Stage) => Promise<void> | void;
+type Refusal = { status: number; body: unknown };
+
+export type FakeModel = {
+  baseUrl: string;
+  /** Queues the next answer: a stream to play, or a refusal. */
+  next: (play: Play | Refusal) => void;
+  /** The bodies of the chat requests so far. */
+  requests: { model: string; authorization: string | undefined }[];
+  close: () => void;
+};
+
+/** An OpenAI-compatible endpoint on a loopback port that plays what the test queued. */
+export async function startModel(): Promise<FakeModel> {
+  const queue: (Play | Refusal)[] = [];
+  const requests: FakeModel["requests"] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      if (request.url === "/v1/models") {
+        json(response, 200, { object: "list", data: [{ id: "fake-small", object: "model" }, { id: "fake-large", object: "model" }] });
+        return;
+      }
+      requests.push({ model: (JSON.parse(text) as { model: string }).model, authorization: request.headers.authorization });
+      const play = queue.shift() ?? { status: 500, body: { error: { message: "The test queued no answer." } } };
+      if (typeof play === "function") void perform(play, response);
+      else json(response, play.status, play.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    next: (play) => void queue.push(play),
+    requests,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function json(response: ServerResponse, status: number, body: unknown) {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+async function perform(play: Play, response: ServerResponse) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  let calls = 0;
+  const send = (delta: object, finish: string | null = null) => response.write(`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+  const closed = new Promise<void>((resolve) => response.on("close", resolve));
+  await play({
+    say: (text) => send({ content: text }),
+    call: (name, input) => send({ tool_calls: [{ index: calls, id: `call-${++calls}`, type: "function", function: { name, arguments: JSON.stringify(input) } }] }),
+    closed,
+  });
+  if (response.destroyed) return;
+  send({}, calls > 0 ? "tool_calls" : "stop");
+  response.end("data: [DONE]\n\n");
+}
