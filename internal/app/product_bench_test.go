@@ -45,11 +45,23 @@ type process struct {
 	logs   *lockedBuffer // what it wrote to stderr
 }
 
+// builtIn is where buildOnce left the product; empty when nobody needed it.
+var builtIn string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn)
+	}
+	os.Exit(code)
+}
+
 var buildOnce = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "checkstack-bench-")
+	dir, err := os.MkdirTemp("", "checkstack-test-")
 	if err != nil {
 		return "", err
 	}
+	builtIn = dir
 	bin := filepath.Join(dir, "checkstack")
 	cmd := exec.Command("go", "build", "-tags", "noweb", "-ldflags", "-s -w", "-o", bin, "github.com/checkstack/checkstack/cmd/checkstack")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
