@@ -238,6 +238,8 @@ type Subscription struct {
 	// C gives the signals as JSON texts; it is closed when the hub stops.
 	C chan []byte
 
+	guest bool // a stream ends when its viewer becomes somebody else
+
 	mu        sync.Mutex
 	principal authz.Principal
 	closed    bool
@@ -246,7 +248,7 @@ type Subscription struct {
 // Subscribe opens a stream for p, which has ended already when the hub has
 // stopped. End it with Unsubscribe.
 func (s *Signals) Subscribe(p authz.Principal) *Subscription {
-	sub := &Subscription{C: make(chan []byte, maxQueue), principal: p}
+	sub := &Subscription{C: make(chan []byte, maxQueue), principal: p, guest: p.IsGuest()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
@@ -264,11 +266,16 @@ func (s *Signals) Unsubscribe(sub *Subscription) {
 	delete(s.subs, sub)
 }
 
-// Count gives the number of open streams.
-func (s *Signals) Count() int {
+// open counts the streams, and those of guests.
+func (s *Signals) open() (all, guests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.subs)
+	for sub := range s.subs {
+		if sub.guest {
+			guests++
+		}
+	}
+	return len(s.subs), guests
 }
 
 // SetPrincipal replaces the viewer, whose rights may have changed meanwhile.

@@ -15,6 +15,9 @@ const (
 	keepAlive = 15 * time.Second
 	// maxStreams bounds the open streams of one process.
 	maxStreams = 2000
+	// maxGuests is how many of them people without an account may have, so that
+	// strangers cannot take them from those who work here.
+	maxGuests = maxStreams / 4
 )
 
 // Handler serves /api/events as server-sent events. again looks the viewer up
@@ -27,7 +30,7 @@ func (s *Signals) Handler(again func(*http.Request) (authz.Principal, error)) ht
 			problem.Write(w, problem.Forbidden("This endpoint is for users only"))
 			return
 		}
-		if s.Count() >= maxStreams {
+		if all, guests := s.open(); all >= maxStreams || (p.IsGuest() && guests >= maxGuests) {
 			problem.Write(w, problem.Unavailable("Too many live connections; this page refreshes by itself meanwhile").After(30*time.Second))
 			return
 		}
