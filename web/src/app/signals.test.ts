@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createInvalidator, parseSignal, touches } from "./signals";
+import { createConnection, createInvalidator, parseSignal, touches } from "./signals";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -81,4 +81,76 @@ test("a thousand systems running every minute refresh a list at most every 3 s",
   expect(asked.list).toBe(4);
   invalidator.stop();
   client.clear();
+});
+
+/** A connection over streams that only this test opens, loses and counts. */
+function connected() {
+  type Fake = { open: boolean; close: () => void; onopen: ((event: Event) => void) | null; onmessage: ((event: MessageEvent) => void) | null; onerror: ((event: Event) => void) | null };
+  const streams: Fake[] = [];
+  const seen = { signals: 0, missed: 0, live: [] as boolean[] };
+  const connection = createConnection(
+    () => {
+      const stream: Fake = { open: true, close: () => (stream.open = false), onopen: null, onmessage: null, onerror: null };
+      streams.push(stream);
+      return stream as unknown as EventSource;
+    },
+    { signal: () => seen.signals++, missed: () => seen.missed++, live: (live) => seen.live.push(live) },
+  );
+  const newest = () => streams.at(-1) as Fake;
+  return { connection, seen, streams, opened: () => newest().onopen?.(new Event("open")), failed: () => newest().onerror?.(new Event("error")), holding: () => streams.filter((each) => each.open).length };
+}
+
+test("a page that is left holds no connection, and catches up when it is shown again", () => {
+  const { connection, seen, opened, holding } = connected();
+  opened();
+  expect(seen.missed).toBe(0);
+  connection.leave();
+  expect(holding()).toBe(0);
+  connection.enter();
+  opened();
+  expect(holding()).toBe(1);
+  expect(seen).toEqual({ signals: 0, missed: 1, live: [true, true] });
+  connection.stop();
+  expect(holding()).toBe(0);
+});
+
+test("a hidden tab gives its connection back after 20 s, not at a short look elsewhere", async () => {
+  const { connection, streams, opened, holding } = connected();
+  opened();
+  connection.visible(false);
+  await vi.advanceTimersByTimeAsync(19_000);
+  connection.visible(true);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([streams.length, holding()]).toEqual([1, 1]);
+  connection.visible(false);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(holding()).toBe(0);
+  connection.retry();
+  expect(holding()).toBe(0);
+  connection.visible(true);
+  expect([streams.length, holding()]).toEqual([2, 1]);
+});
+
+test("a lost connection is opened again after a growing wait, and at once when the network is back", async () => {
+  const { connection, seen, streams, opened, failed } = connected();
+  opened();
+  failed();
+  await vi.advanceTimersByTimeAsync(1000);
+  failed();
+  await vi.advanceTimersByTimeAsync(1900);
+  expect(streams.length).toBe(2);
+  connection.retry();
+  expect(streams.length).toBe(3);
+  opened();
+  expect(seen).toEqual({ signals: 0, missed: 1, live: [true, false, false, true] });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(streams.length).toBe(3);
+});
+
+test("a page that is left while it waits to reconnect stays unconnected", async () => {
+  const { connection, holding, failed } = connected();
+  failed();
+  connection.leave();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(holding()).toBe(0);
 });

@@ -127,51 +127,110 @@ export function useOnline(): boolean {
   );
 }
 
-/** Keeps the realtime connection open while mounted. */
+type Stream = Pick<EventSource, "close" | "onopen" | "onmessage" | "onerror">;
+
+/** How long a hidden page keeps its connection, so that a short look elsewhere costs nothing. */
+const hiddenMs = 20_000;
+
+/**
+ * Keeps one realtime connection while the page is looked at, and opens it again
+ * after a loss. A browser opens at most six connections to one HTTP/1.1 host,
+ * over all tabs and pages kept for going back: one that nobody looks at must not
+ * hold any of them, or every further request waits for ever.
+ */
+export function createConnection(open: () => Stream, on: { signal: (signal: Signal) => void; missed: () => void; live: (live: boolean) => void }) {
+  let source: Stream | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  let wait = 1000;
+  let lost = false;
+  let away = false;
+
+  const close = () => {
+    clearTimeout(timer);
+    clearTimeout(hiding);
+    hiding = undefined;
+    source?.close();
+    source = undefined;
+  };
+  const connect = () => {
+    close();
+    source = open();
+    source.onopen = () => {
+      wait = 1000;
+      on.live(true);
+      // What happened while the line was down was not told to us.
+      if (lost) on.missed();
+      lost = false;
+    };
+    source.onmessage = (event: MessageEvent<string>) => {
+      const signal = parseSignal(event.data);
+      if (signal) on.signal(signal);
+    };
+    source.onerror = () => {
+      close();
+      lost = true;
+      on.live(false);
+      timer = setTimeout(connect, wait);
+      wait = Math.min(wait * 2, 30_000);
+    };
+  };
+  const leave = () => {
+    close();
+    lost = true;
+    away = true;
+  };
+  const enter = () => {
+    clearTimeout(hiding);
+    hiding = undefined;
+    if (!away) return;
+    away = false;
+    wait = 1000;
+    connect();
+  };
+  connect();
+  return {
+    /** The page is shown or hidden. */
+    visible(visible: boolean) {
+      if (visible) enter();
+      else if (!away) hiding ??= setTimeout(leave, hiddenMs);
+    },
+    /** The page is left, perhaps kept by the browser for going back. */
+    leave,
+    /** The page is shown again after it was left. */
+    enter,
+    /** The network is back: there is no reason to sit out the wait. */
+    retry() {
+      if (!lost || away) return;
+      wait = 1000;
+      connect();
+    },
+    stop: close,
+  };
+}
+
+/** Keeps the page up to date while mounted. */
 export function useSignals() {
   const client = useQueryClient();
   useEffect(() => {
     const invalidator = createInvalidator(client);
-    let source: EventSource | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let wait = 1000;
-    let lost = false;
-
-    const connect = () => {
-      source = new EventSource("/api/events");
-      source.onopen = () => {
-        wait = 1000;
-        setLive(true);
-        // What happened while the line was down was not told to us.
-        if (lost) void client.invalidateQueries();
-        lost = false;
-      };
-      source.onmessage = (event: MessageEvent<string>) => {
-        const signal = parseSignal(event.data);
-        if (signal) invalidator.receive(signal);
-      };
-      source.onerror = () => {
-        source?.close();
-        lost = true;
-        setLive(false);
-        timer = setTimeout(connect, wait);
-        wait = Math.min(wait * 2, 30_000);
-      };
-    };
-    // The network is back: there is no reason to sit out the wait.
-    const retry = () => {
-      if (!lost) return;
-      clearTimeout(timer);
-      source?.close();
-      wait = 1000;
-      connect();
-    };
-    window.addEventListener("online", retry);
-    connect();
+    const connection = createConnection(() => new EventSource("/api/events"), {
+      signal: (signal) => invalidator.receive(signal),
+      missed: () => void client.invalidateQueries(),
+      live: setLive,
+    });
+    const turned = () => connection.visible(document.visibilityState === "visible");
+    window.addEventListener("online", connection.retry);
+    window.addEventListener("pagehide", connection.leave);
+    window.addEventListener("pageshow", connection.enter);
+    document.addEventListener("visibilitychange", turned);
+    turned(); // a tab may be opened in the background
     return () => {
-      window.removeEventListener("online", retry);
-      clearTimeout(timer);
-      source?.close();
+      window.removeEventListener("online", connection.retry);
+      window.removeEventListener("pagehide", connection.leave);
+      window.removeEventListener("pageshow", connection.enter);
+      document.removeEventListener("visibilitychange", turned);
+      connection.stop();
       invalidator.stop();
       setLive(true);
     };
