@@ -254,7 +254,7 @@ test("a change that has to wait for another says so until that one is applied", 
   }
 });
 
-test("a chat can be deleted from the list, and its address says that it is gone", async () => {
+test("a chat can be deleted from the list, and its address says so", async () => {
   const address = page.url();
   const list = page.getByRole("navigation", { name: "Conversations" });
   const count = await list.getByRole("listitem").count();
@@ -265,6 +265,11 @@ test("a chat can be deleted from the list, and its address says that it is gone"
   await page.waitForURL(`${baseUrl}/ai/chat`);
   await expect.poll(() => list.getByRole("listitem").count()).toBe(count - 1);
   await page.goto(address);
+  await page.getByText("This chat was deleted. It can be read here, but not continued.").waitFor();
+  await conversation().getByText(/Not yet there/).first().waitFor();
+  expect(await page.getByLabel("Message to the assistant").count()).toBe(0);
+  expect(await inspect(page, "assistant-archived")).toEqual([]);
+  await page.goto(`${baseUrl}/ai/chat/01900000-0000-7000-8000-000000000000`);
   await page.getByText("This chat is gone").waitFor();
   expect(await inspect(page, "assistant-gone")).toEqual([]);
 });

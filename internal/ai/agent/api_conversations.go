@@ -19,11 +19,12 @@ type conversationOutput struct {
 	PermissionMode string    `json:"permissionMode" enum:"approve,auto"`
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
+	Archived       bool      `json:"archived" doc:"Off the list; it can be read, but takes no further messages"`
 }
 
 func conversationOut(c *Conversation) *conversationOutput {
 	return &conversationOutput{ID: c.ID, Title: c.Title, IntegrationID: c.IntegrationID, Model: c.Model,
-		PermissionMode: c.PermissionMode, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC()}
+		PermissionMode: c.PermissionMode, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Archived: c.ArchivedAt != nil}
 }
 
 type listConversationsOutput struct {

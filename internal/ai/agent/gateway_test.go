@@ -364,7 +364,9 @@ func TestConversationsBelongToTheirOwner(t *testing.T) {
 		if got := f.must(f.ada, "ai.listConversations", obj{})["conversations"].([]any); len(got) != 0 {
 			t.Errorf("an archived conversation is listed: %v", got)
 		}
-		f.must(f.ada, "ai.getConversation", obj{"id": id})
+		if got := f.must(f.ada, "ai.getConversation", obj{"id": id})["conversation"].(map[string]any)["archived"]; got != true {
+			t.Errorf("archived = %v when read by id", got)
+		}
 		if f.must(f.ada, "ai.deleteConversation", obj{"id": id})["deleted"] != true {
 			t.Error("delete by the owner failed")
 		}

@@ -1416,6 +1416,8 @@ export interface components {
             updatedAt: string;
         };
         AgentConversationOutput: {
+            /** @description Off the list; it can be read, but takes no further messages */
+            archived: boolean;
             /** Format: date-time */
             createdAt: string;
             id: string;

@@ -69,7 +69,7 @@ function Json({ label, value }: { label: string; value: unknown }) {
  * A change that waits for the reader. It stays after the decision, with what
  * became of it. unblocked: what had to happen first has happened meanwhile.
  */
-export function ConfirmCardView({ card: stored, decision, unblocked = false, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; unblocked?: boolean; onApply: () => void; onDecline: () => void }) {
+export function ConfirmCardView({ card: stored, decision, unblocked = false, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; unblocked?: boolean; onApply?: () => void; onDecline?: () => void }) {
   const now = useNow();
   const id = useId();
   // Another tab, or someone with the API, may decide while this page is open.
@@ -81,7 +81,7 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
   const settled = decision?.state === "applied" || decision?.state === "declined" ? decision.state : card.status;
   const waiting = settled === "awaiting_operator" || settled === "proposed";
   const expired = settled === "expired" || (waiting && decision?.state !== "applying" && expires <= now);
-  const open = waiting && !expired && card.token !== undefined;
+  const open = waiting && !expired && card.token !== undefined && onApply !== undefined;
   const busy = decision?.state === "applying";
   const declined = settled === "declined" || settled === "rejected";
   useSafeFocus(safe, destructive && open);

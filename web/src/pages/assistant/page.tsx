@@ -171,7 +171,25 @@ function Existing({ id, integrations }: { id: string; integrations: Integration[
       </div>
     );
   }
+  if (stored.data.conversation.archived) return <Archived messages={(stored.data.messages ?? []) as unknown as UIMessage[]} />;
   return <Chat conversation={stored.data.conversation} initial={(stored.data.messages ?? []) as unknown as UIMessage[]} integrations={integrations} />;
+}
+
+/** A deleted chat whose address someone kept: to read, not to go on with. */
+function Archived({ messages }: { messages: UIMessage[] }) {
+  return (
+    <>
+      <Transcript messages={messages} streaming={false} decisions={{}} />
+      <div className="mx-auto w-full max-w-[820px] px-3 pb-3 md:px-6">
+        <p className="card flex flex-wrap items-center justify-between gap-3 px-4 py-3 text-ink-2">
+          This chat was deleted. It can be read here, but not continued.
+          <LinkButton to="/ai/chat" size="sm">
+            New chat
+          </LinkButton>
+        </p>
+      </div>
+    </>
+  );
 }
 
 type Turn = { decision: { token: string; kind: "apply" | "decline" }; summary: string };

@@ -19,8 +19,9 @@ export function Transcript({
   messages: readonly MessageLike[];
   streaming: boolean;
   decisions: Record<string, Decision>;
-  onApply: (card: ConfirmCard) => void;
-  onDecline: (card: ConfirmCard) => void;
+  /** Without them nothing can be decided here. */
+  onApply?: (card: ConfirmCard) => void;
+  onDecline?: (card: ConfirmCard) => void;
   children?: ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -68,7 +69,7 @@ export function Transcript({
       >
         <div ref={content} className="mx-auto grid w-full max-w-[820px] grid-cols-[minmax(0,1fr)] gap-4 px-3 py-5 md:px-6">
           {messages.map((message) => (
-            <Message key={message.id} message={message} decisions={decisions} onApply={onApply} onDecline={onDecline} />
+            <Message key={message.id} message={message} decisions={decisions} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
           ))}
           {isWaiting(streaming, lastBlock) ? (
             <p className="late flex items-center gap-2 text-sm text-ink-3">
@@ -90,7 +91,9 @@ export function Transcript({
   );
 }
 
-function Message({ message, decisions, onApply, onDecline }: { message: MessageLike; decisions: Record<string, Decision>; onApply: (card: ConfirmCard) => void; onDecline: (card: ConfirmCard) => void }) {
+type Decide = Record<"apply" | "decline", (card: ConfirmCard) => void>;
+
+function Message({ message, decisions, decide }: { message: MessageLike; decisions: Record<string, Decision>; decide?: Decide }) {
   const blocks = blocksOf(message);
   const applied = blocks.some((block) => block.kind === "confirm" && (block.card.status === "applied" || decisions[block.card.toolCallId]?.state === "applied"));
   if (message.role === "user") {
@@ -119,7 +122,7 @@ function Message({ message, decisions, onApply, onDecline }: { message: MessageL
           case "tool":
             return <ToolLine key={block.key} block={block} />;
           case "confirm":
-            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} onApply={() => onApply(block.card)} onDecline={() => onDecline(block.card)} />;
+            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} {...(decide ? { onApply: () => decide.apply(block.card), onDecline: () => decide.decline(block.card) } : {})} />;
           case "applied":
             return <AppliedCardView key={block.key} card={block.card} />;
           case "notice":

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleX, Pencil, Plug, Plus, Trash2, Zap } from "lucide-react";
 import { useId, useState } from "react";
-import { ApiError, issuesByPath, type Issue } from "@/api/errors";
+import { ApiError, issuesByPath } from "@/api/errors";
 import { useCan } from "@/app/session";
 import { Button } from "@/ui/button";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
@@ -161,14 +161,13 @@ function ConnectionForm({ connection, close }: { connection: Connection | undefi
   const [context, setContext] = useState(connection?.contextWindowTokens ? String(connection.contextWindowTokens) : "");
   const [budget, setBudget] = useState(connection?.spendCap ? String(connection.spendCap.tokenBudget) : "");
   const [minutes, setMinutes] = useState(connection?.spendCap ? String(connection.spendCap.windowMinutes) : "");
-  const [fault, setFault] = useState<Issue[]>([]);
-  const local = fault.length > 0 ? new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues: fault }) : undefined;
-  const error = local ?? create.error ?? update.error ?? test.error;
+  const [fault, setFault] = useState<ApiError>();
+  const error = fault ?? create.error ?? update.error ?? test.error;
   const errors = issuesByPath(error);
 
   const save = async () => {
     const cap = readCap(budget, minutes);
-    setFault(cap.issues);
+    setFault(cap.issues.length > 0 ? new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues: cap.issues }) : undefined);
     if (cap.issues.length > 0) return;
     const contextWindowTokens = context.trim() === "" ? null : Number(context);
     const fields = {
