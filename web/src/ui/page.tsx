@@ -22,8 +22,8 @@ export function Page({
   return (
     <div className={clsx("mx-auto w-full px-4 pt-5 pb-16 md:px-8 md:pt-7", width === "narrow" ? "max-w-[760px]" : "max-w-[1120px]")}>
       <header className="mb-5 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0">
-          {heading ?? <h1 className="text-xl font-semibold tracking-[-0.01em]">{title}</h1>}
+        <div className="min-w-0 flex-1 basis-[300px]">
+          {heading ?? <h1 className="text-xl font-semibold tracking-[-0.01em]"><bdi className="break-words">{title}</bdi></h1>}
           {description ? <div className="mt-0.5 text-ink-2">{description}</div> : null}
         </div>
         {actions ? <div className="flex flex-wrap gap-2">{actions}</div> : null}

@@ -191,7 +191,7 @@ function count(n: number, noun: string): string {
  */
 function Sections({ sections, narrowed, render }: { sections: Section<System, Group>[]; narrowed: boolean; render: (section: Section<System, Group>, open: boolean) => ReactNode }) {
   const [atStart] = useState(() => (narrowed ? new Set<string>() : openAtFirst(sections)));
-  return <div className="grid gap-3">{sections.map((section) => render(section, narrowed || atStart.has(section.id)))}</div>;
+  return <div className="grid grid-cols-[minmax(0,1fr)] gap-3">{sections.map((section) => render(section, narrowed || atStart.has(section.id)))}</div>;
 }
 
 function GroupSection({

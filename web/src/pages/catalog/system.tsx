@@ -11,6 +11,7 @@ import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock, toast } from "@/ui/feedback";
 import { MenuItem, RowMenu } from "@/ui/menu";
+import { LongText } from "@/ui/long-text";
 import { Page } from "@/ui/page";
 import { StatePill } from "@/ui/state";
 import { useDeleteSystem, useEntities, useSystem, type System } from "./api";
@@ -67,7 +68,9 @@ function SystemPage({ system }: { system: System }) {
             Catalog
           </Link>
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="min-w-0 text-xl font-semibold tracking-[-0.01em] break-words">{system.name}</h1>
+            <h1 className="min-w-0 text-xl font-semibold tracking-[-0.01em] break-words">
+              <bdi>{system.name}</bdi>
+            </h1>
             {health.data ? <StatePill state={health.data.status} /> : null}
             {health.data?.since ? (
               <span className="text-ink-2">
@@ -79,7 +82,7 @@ function SystemPage({ system }: { system: System }) {
       }
       description={
         <>
-          {system.description ? <p className="max-w-[75ch] break-words">{system.description}</p> : null}
+          {system.description ? <LongText text={system.description} className="mt-1 max-w-[75ch]" /> : null}
           {(system.links?.length ?? 0) > 0 || groups.length > 0 ? (
             <p className="mt-1.5 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
               {groups.map((group) => (

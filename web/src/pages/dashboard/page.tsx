@@ -94,8 +94,8 @@ function Trouble({ system }: { system: SystemIssue }) {
       <StateIcon state={state} className="mt-0.5" />
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-2.5">
-          <Link to={`/catalog/system/${system.systemId}`} className="text-lg font-semibold text-ink hover:underline">
-            {system.systemName}
+          <Link to={`/catalog/system/${system.systemId}`} className="min-w-0 text-lg font-semibold text-ink hover:underline">
+            <bdi className="break-words">{system.systemName}</bdi>
           </Link>
           <span className="text-ink-2">
             {stateWord(state).toLowerCase()}
