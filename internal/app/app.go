@@ -125,6 +125,9 @@ func assemble(ctx context.Context, cfg config.Config, version string, log *slog.
 	if err := a.jobs.Migrate(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.tellUnreadable(ctx); err != nil {
+		return nil, err
+	}
 	if a.domains, err = newDomains(a, box); err != nil {
 		return nil, err
 	}
@@ -151,6 +154,21 @@ func openBox(ctx context.Context, cfg *config.Config, log *slog.Logger) (*secret
 	return box, nil
 }
 
+// tellUnreadable says at once when the database came without its key, instead
+// of at the first check or turn that needs a credential. Everything that needs
+// none works, so the start goes on.
+func (a *application) tellUnreadable(ctx context.Context) error {
+	n, err := a.secrets.Unreadable(ctx, a.db.Read)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		a.log.ErrorContext(ctx, "stored credentials cannot be read with the configured key: restore ENCRYPTION_MASTER_KEY or the key file of the data directory, or put the old key into ENCRYPTION_MASTER_KEY_PREVIOUS",
+			"unreadable", n)
+	}
+	return nil
+}
+
 // start begins everything that runs in the background.
 func (a *application) start(ctx context.Context) error {
 	background := context.WithoutCancel(ctx)
@@ -172,13 +190,12 @@ func (a *application) stop(grace time.Duration) error {
 	return errors.Join(err, a.db.Close())
 }
 
-// url gives the address a person can open: BASE_URL, or where the process
-// listens when BASE_URL still is the default of another port.
+// url gives the address a person can open: BASE_URL, or for a port that the
+// system chose the one it has become.
 func (a *application) url() string {
-	const defaultBase = "http://localhost:3000"
-	if a.cfg.BaseURL == defaultBase {
+	if base, found := strings.CutSuffix(a.cfg.BaseURL, ":0"); found {
 		if _, port, err := net.SplitHostPort(a.server.Addr().String()); err == nil {
-			return "http://localhost:" + port
+			return base + ":" + port
 		}
 	}
 	return a.cfg.BaseURL

@@ -4,12 +4,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,7 +19,7 @@ import (
 // Config is the effective settings. They are read once at start.
 type Config struct {
 	ListenAddr string `name:"listen-addr" env:"LISTEN_ADDR" default:":3000" help:"Address to serve on, host:port. An empty host means every interface."`
-	BaseURL    string `name:"base-url" env:"BASE_URL" default:"http://localhost:3000" help:"The address people type into the browser, without a path."`
+	BaseURL    string `name:"base-url" env:"BASE_URL" help:"The address people type into the browser, without a path. Empty means http://localhost and the port of the listening address, or that address when it is not of this machine only."`
 	DataDir    string `name:"data-dir" env:"CHECKSTACK_DATA_DIR" default:"./data" help:"Directory of the SQLite database and of generated keys."`
 
 	DatabaseURL            string        `name:"database-url" env:"DATABASE_URL" help:"postgres://user:password@host:5432/name. Empty means SQLite in the data directory."`
@@ -37,8 +39,12 @@ type Config struct {
 // Validate checks every setting and brings addresses to their plain form. The
 // error names the variable and what it accepts.
 func (c *Config) Validate() error {
-	if _, port, err := net.SplitHostPort(c.ListenAddr); err != nil || port == "" {
+	local, err := c.localURL()
+	if err != nil {
 		return bad("LISTEN_ADDR", "host:port, such as :3000 or 127.0.0.1:3000")
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = local
 	}
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
@@ -60,9 +66,12 @@ func (c *Config) Validate() error {
 	if c.DatabaseConnectTimeout < time.Second || c.DatabaseConnectTimeout > 5*time.Minute {
 		return bad("DATABASE_CONNECT_TIMEOUT", "a duration from 1s to 5m")
 	}
+	if c.EncryptionMasterKey != "" && !isKey(strings.TrimSpace(c.EncryptionMasterKey)) {
+		return bad("ENCRYPTION_MASTER_KEY", "a key of 32 bytes (64 hex characters)")
+	}
 	for _, k := range c.Keys() {
 		if !isKey(k) {
-			return bad("ENCRYPTION_MASTER_KEY and ENCRYPTION_MASTER_KEY_PREVIOUS", "keys of 32 bytes (64 hex characters)")
+			return bad("ENCRYPTION_MASTER_KEY_PREVIOUS", "keys of 32 bytes (64 hex characters), separated by commas")
 		}
 	}
 	if _, err := c.Level(); err != nil {
@@ -81,6 +90,26 @@ func (c *Config) Validate() error {
 		return bad("CHECKSTACK_SHUTDOWN_GRACE", "a duration up to 10m")
 	}
 	return nil
+}
+
+// localURL gives the address under which a browser finds LISTEN_ADDR when no
+// BASE_URL is set.
+func (c *Config) localURL() (string, error) {
+	host, service, err := net.SplitHostPort(c.ListenAddr)
+	if err != nil {
+		return "", err
+	}
+	if service == "" {
+		return "", errors.New("no port")
+	}
+	port, err := net.LookupPort("tcp", service)
+	if err != nil {
+		return "", err
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(port)), nil
 }
 
 func bad(variable, accepts string) error {

@@ -124,3 +124,9 @@ func (b *Box) Open(stored, context string) (String, error) {
 
 // Current says whether stored was sealed with the primary key.
 func (b *Box) Current(stored string) bool { return strings.HasPrefix(stored, "v1:"+b.primary+":") }
+
+// Knows says whether stored was sealed with one of the box's keys.
+func (b *Box) Knows(stored string) bool {
+	parts := strings.SplitN(stored, ":", 3)
+	return len(parts) == 3 && parts[0] == "v1" && b.aeads[parts[1]] != nil
+}

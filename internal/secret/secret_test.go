@@ -110,7 +110,15 @@ func TestStoreKeepsAndReencrypts(t *testing.T) {
 		if _, _, err := secret.NewStore(box(t, keyB)).Get(ctx, d.Read, "s", "one"); !errors.Is(err, secret.ErrDecrypt) {
 			t.Errorf("a lost key must be an error, got %v", err)
 		}
+		for want, st := range map[int]*secret.Store{0: st, 2: secret.NewStore(box(t, keyB))} {
+			if n, err := st.Unreadable(ctx, d.Read); err != nil || n != want {
+				t.Errorf("unreadable: %d, %v; want %d", n, err, want)
+			}
+		}
 		rotated := secret.NewStore(box(t, keyB, keyA))
+		if n, err := rotated.Unreadable(ctx, d.Read); err != nil || n != 0 {
+			t.Errorf("unreadable with the older key listed: %d, %v", n, err)
+		}
 		scanned, rewritten, failed, err := rotated.Reencrypt(ctx, d.Write)
 		if err != nil || scanned != 2 || rewritten != 2 || failed != 0 {
 			t.Errorf("%d %d %d %v", scanned, rewritten, failed, err)

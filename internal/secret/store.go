@@ -72,6 +72,21 @@ func (s *Store) All(ctx context.Context, idb bun.IDB, scope string) (map[string]
 	return out, nil
 }
 
+// Unreadable counts the secrets that were sealed with none of the present keys.
+func (s *Store) Unreadable(ctx context.Context, idb bun.IDB) (int, error) {
+	var values []string
+	if err := idb.NewRaw("SELECT value FROM secrets").Scan(ctx, &values); err != nil {
+		return 0, fmt.Errorf("read secrets: %w", err)
+	}
+	n := 0
+	for _, v := range values {
+		if !s.box.Knows(v) {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // Delete removes the named credentials of a scope, or all of them when no name
 // is given.
 func (s *Store) Delete(ctx context.Context, idb bun.IDB, scope string, names ...string) error {
