@@ -16,14 +16,15 @@ func helpIntents() []intent {
 		define("several", func(*turn, matched) step {
 			return answer("One request at a time, please: I read each message as a single request. If that was part of a name or description, put it in quotes.")
 		},
-			"(create|add|make|new|delete|remove|rename|pause|resume|put|move|monitor|watch|set|change|update|list|show) {first} (and|and then|then) (add|create|put|delete|remove|rename|pause|resume|monitor|watch|assign|move) {second}"),
+			"(create|add|make|new|delete|remove|rename|pause|resume|put|move|monitor|watch|set|change|update|list|show) {first} (and|and then|then) (add|create|put|delete|remove|rename|pause|resume|monitor|watch|assign|move) {second}",
+			"(create|add|make|new|delete|remove|pause|resume) {first} and [a|the] [new] (system|group|check|health check) {second}"),
 		define("bulk", func(*turn, matched) step {
 			return answer("I change one thing at a time. Name it, for example `delete system Billing`; `list systems`, `list checks` and `list groups` show what there is. Nothing was changed.")
 		},
 			"(delete|remove|drop|erase|get rid of|pause|suspend|disable|stop|resume|unpause|enable|rename) (everything|all|every|them all|both) [of] [the|my|our] [systems|checks|groups|system|check|group|health checks|monitors]"),
 		define("decide", func(*turn, matched) step {
 			return answer("I cannot decide that for you. If a card is waiting, use its Apply or Decline button; otherwise tell me what to do.")
-		}, "(yes|yep|yeah|sure|apply|apply it|apply both|apply all|approve|approve it|confirm|do it|go ahead|no|nope|cancel|decline|decline it|reject|never mind|undo|undo it)"),
+		}, "(yes|yep|yeah|sure|stop|abort|apply|apply it|apply both|apply all|approve|approve it|confirm|do it|go ahead|no|nope|cancel|decline|decline it|reject|never mind|undo|undo it)"),
 	}
 }
 

@@ -23,6 +23,10 @@ var phrasings = []struct{ text, intent, slots string }{
 	{"apply it", "decide", ""},
 
 	{"create group Edge and add Billing to it", "several", "first=group Edge second=Billing to it"},
+	{"create system Billing and group Finance", "several", "first=system Billing second=Finance"},
+	{"delete check Shop and the system Shop", "several", "first=check Shop second=Shop"},
+	{`create system "Billing and group Finance"`, "create system", "name=Billing and group Finance"},
+	{"stop", "decide", ""},
 	{`create system Shop with description "sell and delete goods"`, "create system", "name=Shop description=sell and delete goods"},
 	{"delete all systems", "bulk", ""},
 	{"delete everything", "bulk", ""},
@@ -245,6 +249,25 @@ func TestQuotesOfAllKinds(t *testing.T) {
 		if m.get("name") != "Pay, every API" || m.get("description") != "d" {
 			t.Errorf("%s: name %q, description %q", q, m.get("name"), m.get("description"))
 		}
+	}
+}
+
+// A quotation mark that quotes nothing is a slip of the keyboard, no part of a name.
+func TestForgottenQuotationMarks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`create system "Payments API`:    "Payments API",
+		`create system „Payments API`:    "Payments API",
+		`create system 15" displays`:     `15" displays`,
+		`create system Bob's "tiny shop`: "Bob's tiny shop",
+	} {
+		if _, m, _ := match(text); m.get("name") != want {
+			t.Errorf("%s: name %q, want %q", text, m.get("name"), want)
+		}
+	}
+	_, m, _ := match(`monitor http://127.0.0.1:8080/health every 30 seconds as "Payments API`)
+	if w, fault := readWish(m); fault != "" || w.name != "Payments API" || w.interval != 30 {
+		t.Errorf("got %+v, %q", w, fault)
 	}
 }
 

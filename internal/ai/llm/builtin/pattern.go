@@ -117,6 +117,9 @@ func normalize(message string) utterance {
 		if r := runes[i]; (r == ',' || r == ':' || r == ';') && (i+1 == len(runes) || runes[i+1] == ' ') {
 			continue // a pause; within a URL or a time it is followed by more
 		}
+		if opensNothing(runes, i) {
+			continue
+		}
 		b.WriteRune(runes[i])
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
@@ -147,6 +150,19 @@ func (u *utterance) quoteEnd(runes []rune, i int) int {
 		}
 	}
 	return 0
+}
+
+// opensNothing says whether a quotation mark begins a word without a quotation
+// behind it: the closing one was forgotten, or nothing was quoted. Such a mark
+// is no part of a name; one within or behind a word, as in 15", may be.
+func opensNothing(runes []rune, i int) bool {
+	const marks = "\"“”„«»＂"
+	for ; strings.ContainsRune(marks, runes[i]); i-- {
+		if i == 0 || runes[i-1] == ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 func closes(open, r rune) bool {
