@@ -122,7 +122,7 @@ test("stopping keeps what arrived, also after a reload", async () => {
       { timeout: 30_000 },
     )
     .toBe(1);
-  await conversation().getByText("You stopped this answer.").waitFor();
+  await conversation().getByText("Stopped before it was complete.").waitFor();
 });
 
 test("reloading while an answer streams loses neither question nor what arrived", async () => {

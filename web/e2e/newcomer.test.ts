@@ -377,6 +377,9 @@ lookOnce("what a person may not do is not shown", async () => {
   await other.goto(baseUrl + systemPath);
   await other.getByRole("heading", { name: system, level: 1 }).waitFor();
   expect(await other.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+  await other.keyboard.press("Control+k");
+  await other.getByRole("option", { name: "Your profile" }).waitFor();
+  for (const name of ["Users", "New system", "New health check"]) expect(await other.getByRole("option", { name }).count()).toBe(0);
   await other.goto(`${baseUrl}/settings/users`);
   await other.getByRole("heading", { name: "No access" }).waitFor();
   await other.context().close();

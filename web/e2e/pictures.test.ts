@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { admin, baseUrl, launch, openPage, outputDir, rest, say, setTheme, turn } from "./support";
+import { admin, baseUrl, launch, openPage, outputDir, rest, say, setTheme } from "./support";
 
 // Pictures for the documentation: a real server with real checks, of which
 // three find something. Only how long ago things changed is made up, so that

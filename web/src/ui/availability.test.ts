@@ -40,8 +40,8 @@ test("availability never rounds up to a full hundred, and says of how many runs"
 
 test("a young check does not claim the whole range", () => {
   expect(runsSince([bucket(0, 5, 0, 0), bucket(1, 5, 0, 0)], 0, undefined)).toBeUndefined();
-  expect(runsSince([bucket(0, 0, 0, 0), bucket(5, 3, 0, 0)], 0, undefined)).toBe(5 * hour);
-  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(5.5 * hour).toISOString())).toBe(5.5 * hour);
+  expect(runsSince([bucket(0, 0, 0, 0), bucket(5, 3, 0, 0)], 0, undefined)).toEqual({ at: 5 * hour, exact: false });
+  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(5.5 * hour).toISOString())).toEqual({ at: 5.5 * hour, exact: true });
   // An oldest run of another bucket is not the first one of this range.
-  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(9 * hour).toISOString())).toBe(5 * hour);
+  expect(runsSince([bucket(5, 3, 0, 0)], 0, new Date(9 * hour).toISOString())).toEqual({ at: 5 * hour, exact: false });
 });

@@ -58,14 +58,15 @@ export function availabilityText(buckets: readonly Bucket[]): string {
 /**
  * Since when there are runs, when that is clearly later than the start of the
  * range: then the range must not be claimed as a whole. The oldest known run
- * is exact; without it the start of its bucket has to do.
+ * is exact; without it the start of its bucket has to do, which is exact only
+ * to the bucket's width.
  */
-export function runsSince(buckets: readonly Bucket[], from: number, oldestRun: string | undefined): number | undefined {
+export function runsSince(buckets: readonly Bucket[], from: number, oldestRun: string | undefined): { at: number; exact: boolean } | undefined {
   const first = buckets.find((bucket) => bucket.runCount > 0);
   if (!first) return undefined;
   const start = Date.parse(first.bucketStart);
   const width = Date.parse(first.bucketEnd) - start;
   if (start < from + width) return undefined;
-  const exact = oldestRun === undefined ? NaN : Date.parse(oldestRun);
-  return exact >= start && exact <= start + width ? exact : start;
+  const known = oldestRun === undefined ? NaN : Date.parse(oldestRun);
+  return known >= start && known <= start + width ? { at: known, exact: true } : { at: start, exact: width <= 60_000 };
 }

@@ -26,7 +26,7 @@ export type Block =
   | { kind: "confirm"; key: string; card: ConfirmCard }
   | { kind: "applied"; key: string; card: AppliedCard }
   | { kind: "decision"; key: string; decision: "apply" | "decline"; summary: string }
-  | { kind: "notice"; key: string; text: string };
+  | { kind: "notice"; key: string; text: string; tone: "quiet" | "warn" };
 
 type Fields = Record<string, unknown>;
 
@@ -133,13 +133,13 @@ export function blocksOf(message: { id: string; parts: readonly unknown[]; metad
     } else if (type === "data-notice") {
       const data = record(part.data);
       const notice = text(data?.text) ?? text(data?.message) ?? text(part.data);
-      if (notice) blocks.push({ kind: "notice", key, text: notice });
+      if (notice) blocks.push({ kind: "notice", key, text: notice, tone: "warn" });
     }
   });
   const metadata = record(message.metadata);
   const failure = text(metadata?.error);
-  if (failure) blocks.push({ kind: "notice", key: `${message.id}-error`, text: failure });
-  else if (metadata?.stopped === true) blocks.push({ kind: "notice", key: `${message.id}-stopped`, text: "You stopped this answer." });
+  if (failure) blocks.push({ kind: "notice", key: `${message.id}-error`, text: failure, tone: "warn" });
+  else if (metadata?.stopped === true) blocks.push({ kind: "notice", key: `${message.id}-stopped`, text: "Stopped before it was complete.", tone: "quiet" });
   return blocks;
 }
 

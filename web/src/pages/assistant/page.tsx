@@ -38,7 +38,7 @@ export function Component() {
         <ConversationList openId={conversationId} onNavigate={() => setSheet(false)} />
       </Sheet>
       <div className="flex min-w-0 flex-1 flex-col">
-        <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:border-0 md:px-0 md:pt-4 md:pb-0">
+        <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:px-0 md:py-2.5">
           <IconButton label="Show conversations" className="md:hidden" onClick={() => setSheet(true)}>
             <History aria-hidden size={18} />
           </IconButton>
@@ -351,9 +351,9 @@ function Announcer({ messages, streaming }: { messages: UIMessage[]; streaming: 
 function Banner({ text, onDismiss }: { text: string; onDismiss: () => void }) {
   return (
     <div className="mx-auto w-full max-w-[820px] px-3 pb-2 md:px-6">
-      <div role="alert" className="flex items-center gap-2.5 rounded-[8px] border border-unhealthy/40 bg-unhealthy-soft px-3 py-2 text-unhealthy-ink">
-        <CircleAlert aria-hidden size={16} className="shrink-0" />
-        <p className="min-w-0 flex-1 truncate" title={text}>
+      <div role="alert" className="flex items-start gap-2.5 rounded-[8px] border border-unhealthy/40 bg-unhealthy-soft px-3 py-2 text-unhealthy-ink">
+        <CircleAlert aria-hidden size={16} className="mt-1 shrink-0" />
+        <p className="mt-0.5 max-h-32 min-w-0 flex-1 overflow-y-auto break-words">
           {text}
         </p>
         <CopyButton text={text} size="sm" />

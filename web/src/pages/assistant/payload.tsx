@@ -19,12 +19,16 @@ function scalar(name: string, value: string | number | boolean): string {
   return String(value);
 }
 
-/** What would be created, as labelled values; the raw form on demand. */
+/** What every stored thing carries; it tells the reader nothing about the change. */
+const bookkeeping = ["id", "version", "createdAt", "updatedAt"];
+
+/** What would be or was created, as labelled values; the raw form on demand. */
 export function PayloadView({ payload }: { payload: unknown }) {
   if (isEmpty(payload)) return null;
+  const fields = isRecord(payload) ? Object.fromEntries(Object.entries(payload).filter(([name]) => !bookkeeping.includes(name))) : undefined;
   return (
     <div>
-      {isRecord(payload) ? <Fields fields={payload} depth={0} /> : null}
+      {fields ? <Fields fields={fields} depth={0} /> : null}
       <details className="mt-2" open={!isRecord(payload)}>
         <summary className="text-sm text-ink-3">Raw data</summary>
         {/* Long content scrolls, so the keyboard needs a way in. */}

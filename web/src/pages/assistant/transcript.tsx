@@ -127,7 +127,7 @@ function Message({ message, decisions, decide }: { message: MessageLike; decisio
             return <AppliedCardView key={block.key} card={block.card} />;
           case "notice":
             return (
-              <p key={block.key} className="rounded-[8px] bg-degraded-soft px-3 py-2 text-degraded-ink">
+              <p key={block.key} className={block.tone === "warn" ? "rounded-[8px] bg-degraded-soft px-3 py-2 break-words text-degraded-ink" : "text-sm text-ink-3"}>
                 {block.text}
               </p>
             );

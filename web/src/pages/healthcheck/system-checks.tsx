@@ -90,11 +90,12 @@ function Check({ systemId, systemName, check, manage }: { systemId: string; syst
   const idle = check.paused || !check.enabled;
   // Within the newest 25 runs the first one is known exactly.
   const oldest = (check.recentRuns?.length ?? 0) < 25 ? check.recentRuns?.[0]?.timestamp : undefined;
-  const since = day.data ? runsSince(day.data.buckets, day.data.from.getTime(), oldest) : undefined;
+  const inDay = day.data ? runsSince(day.data.buckets, day.data.from.getTime(), oldest) : undefined;
   // The day of a check that is minutes old would be one cell at the edge.
-  const fresh = since !== undefined && day.data !== undefined && day.data.to.getTime() - since < ranges["1h"];
+  const fresh = inDay !== undefined && day.data !== undefined && day.data.to.getTime() - inDay.at < ranges["1h"];
   const hour = useAggregated(systemId, check.configurationId, "1h", 120, fresh);
   const strip = fresh && hour.data ? hour.data : day.data;
+  const since = fresh && hour.data ? (runsSince(hour.data.buckets, hour.data.from.getTime(), oldest) ?? inDay) : inDay;
   return (
     <article aria-label={check.configurationName} className="card px-4 pt-3 pb-4">
       <header className="flex items-start gap-3">
@@ -174,7 +175,7 @@ function Check({ systemId, systemName, check, manage }: { systemId: string; syst
       </header>
       <div className="mt-3">
         <p className="mb-1 flex justify-between text-sm">
-          <span className="text-ink-3">{since === undefined || !day.data ? "Last 24 hours" : `Since ${clockTime(new Date(since), day.data.to)}`}</span>
+          <span className="text-ink-3">{since === undefined || !strip ? "Last 24 hours" : `Since ${since.exact ? "" : "about "}${clockTime(new Date(since.at), strip.to)}`}</span>
           {strip ? <span className="font-medium">{availabilityText(strip.buckets)}</span> : null}
         </p>
         {strip ? (
