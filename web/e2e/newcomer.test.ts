@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admin, baseUrl, inspect, launch, loaded, openPage, outputDir, overflowing, say, signIn, startTarget, turn } from "./support";
+import { admin, baseUrl, inspect, launch, loaded, openPage, outputDir, overflowing, say, seenBefore, signIn, startTarget, turn } from "./support";
 
 // One story on one fresh server: every test goes on where the one before ended.
 
@@ -32,7 +32,7 @@ const heading = (name: string | RegExp) => page.getByRole("heading", { name }).f
 const stateOfSystem = (word: string, timeout: number) => page.locator("main header").first().getByText(word, { exact: true }).waitFor({ timeout });
 
 /** The interface does not depend on the database: what was seen once is skipped the second time. */
-const lookOnce = test.skipIf(process.env.CHECKSTACK_E2E_NAME === "postgres");
+const lookOnce = test.skipIf(seenBefore);
 
 test("the first visit shows the sign-up form, which names what a password needs", async () => {
   await page.goto(baseUrl);
@@ -81,7 +81,7 @@ test("the empty dashboard offers the first steps and hands an address to the ass
 });
 
 test("declining a proposal leaves nothing behind", async () => {
-  await say(page, `monitor ${target.url} every 2 seconds as "${system}"`);
+  await say(page, `monitor ${target.url} every 1 second as "${system}"`);
   const card = page.getByRole("region", { name: /^Create/ }).first();
   await card.waitFor();
   await card.getByText("needs your approval").waitFor();
@@ -98,7 +98,7 @@ test("declining a proposal leaves nothing behind", async () => {
 
 test("applying creates the system and the check, and a reload shows the decided cards", async () => {
   await page.goto(`${baseUrl}/ai/chat`);
-  await say(page, `monitor ${target.url} every 2 seconds as "${system}"`);
+  await say(page, `monitor ${target.url} every 1 second as "${system}"`);
   await page.getByRole("button", { name: "Apply change" }).first().waitFor();
   for (let i = 0; i < 4 && (await page.getByRole("button", { name: "Apply change" }).count()) > 0; i++) {
     await turn(page, () => page.getByRole("button", { name: "Apply change" }).first().click());
