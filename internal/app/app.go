@@ -48,7 +48,7 @@ func Run(ctx context.Context, cfg config.Config, version string, out, logs io.Wr
 	defer endRequests()
 	served := make(chan error, 1)
 	go func() { served <- a.server.Serve(base) }()
-	fmt.Fprintf(out, "Checkstack is running at %s\n", a.url())
+	_, _ = fmt.Fprintf(out, "Checkstack is running at %s\n", a.url())
 	select {
 	case err = <-served:
 	case <-ctx.Done():
@@ -56,7 +56,7 @@ func Run(ctx context.Context, cfg config.Config, version string, out, logs io.Wr
 		sctx, cancel := context.WithTimeout(base, cfg.ShutdownGrace)
 		err = a.finish(sctx, endRequests)
 		cancel()
-		<-served
+		err = errors.Join(err, <-served)
 	}
 	return errors.Join(err, a.stop(cfg.ShutdownGrace))
 }

@@ -284,8 +284,7 @@ func viewSystems(list []System) []SystemView {
 func viewLink(l Link) LinkView { return LinkView{ID: l.ID, Label: l.Label, URL: l.URL} }
 
 func viewGroup(g Group) GroupView {
-	return GroupView{ID: g.ID, Name: g.Name, Description: g.Description, Metadata: g.Metadata, SystemIDs: g.SystemIDs,
-		Version: g.Version, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
+	return GroupView(g)
 }
 
 func viewGroups(list []Group) []GroupView {

@@ -81,7 +81,7 @@ func (s *Service) SystemNames(ctx context.Context, ids []string) (map[string]str
 		if len(ids) == 0 {
 			return map[string]string{}, nil
 		}
-		q = q.Where("id IN (?)", bun.In(ids))
+		q = q.Where("id IN (?)", bun.List(ids))
 	}
 	if err := q.Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("system names: %w", err)
@@ -100,7 +100,7 @@ func (s *Service) SystemMetadata(ctx context.Context, ids []string) (map[string]
 		return out, nil
 	}
 	var rows []systemRow
-	if err := s.db.Read.NewSelect().Model(&rows).Column("id", "metadata").Where("id IN (?)", bun.In(ids)).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&rows).Column("id", "metadata").Where("id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("system metadata: %w", err)
 	}
 	for _, r := range rows {

@@ -87,14 +87,14 @@ func (store) systems(ctx context.Context, idb bun.IDB, text string, ids []string
 		if len(ids) == 0 {
 			return nil, nil
 		}
-		q = q.Where("id IN (?)", bun.In(ids))
+		q = q.Where("id IN (?)", bun.List(ids))
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list systems: %w", err)
 	}
 	only := func(q *bun.SelectQuery, column string) *bun.SelectQuery {
 		if ids != nil {
-			return q.Where("? IN (?)", bun.Ident(column), bun.In(ids))
+			return q.Where("? IN (?)", bun.Ident(column), bun.List(ids))
 		}
 		return q
 	}

@@ -99,7 +99,7 @@ func (s *Service) release(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	_, err := s.db.Write.NewRaw(`UPDATE health_check_assignments SET claimed_by = '', claimed_until_ms = 0
-		WHERE claimed_by = ? AND slice_id IN (?)`, s.owner, bun.In(ids)).Exec(ctx)
+		WHERE claimed_by = ? AND slice_id IN (?)`, s.owner, bun.List(ids)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("release claims: %w", err)
 	}

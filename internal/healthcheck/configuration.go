@@ -50,7 +50,7 @@ func (s *Service) present(ctx context.Context, idb bun.IDB, rows []configuration
 	}
 	var links []struct{ ConfigurationID, SystemID string }
 	if err := idb.NewRaw("SELECT configuration_id, system_id FROM health_check_assignments WHERE configuration_id IN (?) ORDER BY system_id",
-		bun.In(ids)).Scan(ctx, &links); err != nil {
+		bun.List(ids)).Scan(ctx, &links); err != nil {
 		return nil, fmt.Errorf("read assignments of configurations: %w", err)
 	}
 	systems := map[string][]string{}

@@ -127,7 +127,7 @@ func (s *Service) DetailedHistory(ctx context.Context, q HistoryQuery) ([]Run, i
 		ids[i] = r.ID
 	}
 	var rows []runRow
-	if err := s.db.Read.NewRaw("SELECT id, message, result FROM health_check_runs WHERE id IN (?)", bun.In(ids)).Scan(ctx, &rows); err != nil {
+	if err := s.db.Read.NewRaw("SELECT id, message, result FROM health_check_runs WHERE id IN (?)", bun.List(ids)).Scan(ctx, &rows); err != nil {
 		return nil, 0, fmt.Errorf("read details of runs: %w", err)
 	}
 	details := map[string]runRow{}
@@ -227,7 +227,7 @@ func (s *Service) countRuns(ctx context.Context, keys []sliceKey, q HistoryQuery
 	where, args := q.bounds()
 	var n int
 	err := s.db.Read.NewRaw("SELECT count(*) FROM (SELECT 1 AS one FROM health_check_runs r WHERE r.slice_id IN (?)"+where+" LIMIT ?) AS s",
-		append(append([]any{bun.In(ids)}, args...), MaxCounted)...).Scan(ctx, &n)
+		append(append([]any{bun.List(ids)}, args...), MaxCounted)...).Scan(ctx, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count runs: %w", err)
 	}

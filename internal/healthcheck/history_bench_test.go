@@ -79,7 +79,7 @@ func BenchmarkRollup(b *testing.B) {
 			to := flip[i%2]
 			i++
 			err := d.Tx(b.Context(), func(ctx context.Context, tx bun.Tx) error {
-				if _, err := tx.NewRaw("UPDATE health_check_assignments SET status = ? WHERE configuration_id IN (?)", to, bun.In(configurationIDs[:200])).Exec(ctx); err != nil {
+				if _, err := tx.NewRaw("UPDATE health_check_assignments SET status = ? WHERE configuration_id IN (?)", to, bun.List(configurationIDs[:200])).Exec(ctx); err != nil {
 					return err
 				}
 				changes, err := bu.svc.rollUp(ctx, tx, touched, bu.svc.now())

@@ -125,7 +125,7 @@ func (s *Service) apply(ctx context.Context, tx bun.Tx, batch []finished) ([]fin
 	for i, f := range batch {
 		ids[i] = f.claim.SliceID
 	}
-	rows, err := s.lockSlices(ctx, tx, "slice_id IN (?)", bun.In(ids))
+	rows, err := s.lockSlices(ctx, tx, "slice_id IN (?)", bun.List(ids))
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock slices: %w", err)
 	}

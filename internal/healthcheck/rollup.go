@@ -31,7 +31,7 @@ func (s *Service) rollUp(ctx context.Context, tx bun.Tx, drivers map[string]stri
 		SinceMs  int64
 	}
 	if err := tx.NewRaw("SELECT system_id, status, since_ms FROM health_check_systems WHERE system_id IN (?) ORDER BY system_id"+s.forUpdate(),
-		bun.In(ids)).Scan(ctx, &rows); err != nil {
+		bun.List(ids)).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("lock systems: %w", err)
 	}
 	var checks []struct {
@@ -39,7 +39,7 @@ func (s *Service) rollUp(ctx context.Context, tx bun.Tx, drivers map[string]stri
 		Status   Status
 	}
 	if err := tx.NewRaw("SELECT system_id, status FROM health_check_assignments WHERE active AND system_id IN (?)",
-		bun.In(ids)).Scan(ctx, &checks); err != nil {
+		bun.List(ids)).Scan(ctx, &checks); err != nil {
 		return nil, fmt.Errorf("read slices of systems: %w", err)
 	}
 	statuses := map[string][]Status{}

@@ -90,7 +90,7 @@ func (s *Service) load(ctx context.Context, claims []claim) (map[string]*runnabl
 	if len(missing) == 0 {
 		return out, nil
 	}
-	rows, err := readConfigurations(ctx, s.db.Read, " WHERE id IN (?)", bun.In(missing))
+	rows, err := readConfigurations(ctx, s.db.Read, " WHERE id IN (?)", bun.List(missing))
 	if err != nil {
 		return nil, fmt.Errorf("read configurations: %w", err)
 	}

@@ -47,7 +47,7 @@ func TestRunIDsSortLikeTime(t *testing.T) {
 	if !(lowestID(at) < id && id < lowestID(at.Add(time.Millisecond))) {
 		t.Errorf("%s is not between its bounds", id)
 	}
-	if runID(at) == runID(at) {
+	if first, second := runID(at), runID(at); first == second {
 		t.Error("two runs of one millisecond share an id")
 	}
 	if lowestID(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)) > id {

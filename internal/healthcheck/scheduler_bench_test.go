@@ -104,7 +104,7 @@ func fillHistory(b *bundle, keys []sliceRow, n int) {
 			INSERT INTO health_check_runs (id, slice_id, configuration_id, system_id, status, timestamp, latency_ms, message, result)
 			SELECT `+id+`, slice_id, configuration_id, system_id, CASE WHEN i % 997 = 0 THEN 'unhealthy' ELSE 'healthy' END, `+at+`,
 				20 + i % 50, 'Completed in 31ms', ? FROM r WHERE TRUE ORDER BY i`,
-			from, min(from+rows, n), bun.In(idsOf(keys)), span, n, start, len(keys), result).Exec(ctx); err != nil {
+			from, min(from+rows, n), bun.List(idsOf(keys)), span, n, start, len(keys), result).Exec(ctx); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -21,8 +21,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func down(context.Context, probeConfig) error { return errDown }
-
 func TestChecksRunOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -60,11 +60,11 @@ func (s *Service) SystemStatuses(ctx context.Context, systemIDs []string) (map[s
 		Status   Status
 		SinceMs  int64
 	}
-	if err := s.db.Read.NewRaw("SELECT system_id, status, since_ms FROM health_check_systems WHERE system_id IN (?)", bun.In(systemIDs)).
+	if err := s.db.Read.NewRaw("SELECT system_id, status, since_ms FROM health_check_systems WHERE system_id IN (?)", bun.List(systemIDs)).
 		Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("read states of systems: %w", err)
 	}
-	checks, err := s.checkStatuses(ctx, "a.system_id IN (?)", bun.In(systemIDs))
+	checks, err := s.checkStatuses(ctx, "a.system_id IN (?)", bun.List(systemIDs))
 	if err != nil {
 		return nil, err
 	}

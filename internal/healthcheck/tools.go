@@ -376,7 +376,7 @@ func (s *Service) runUpdate(ctx context.Context, in updateToolInput) (Configurat
 
 func (s *Service) dryDelete(ctx context.Context, in deleteToolInput) (tool.Preview[deleteToolInput], error) {
 	var p tool.Preview[deleteToolInput]
-	c, err := s.ops.getConfiguration.Call(ctx, IDInput{ID: in.ID})
+	c, err := s.ops.getConfiguration.Call(ctx, IDInput(in))
 	if err != nil {
 		return p, err
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -132,7 +133,7 @@ func recovery(d Deps, next http.Handler) http.Handler {
 			if v == nil {
 				return
 			}
-			if v == http.ErrAbortHandler {
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(v)
 			}
 			d.Log.ErrorContext(r.Context(), "request panicked", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))

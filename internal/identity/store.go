@@ -63,7 +63,7 @@ func (store) usersByID(ctx context.Context, idb bun.IDB, userIDs []string) ([]Us
 	if len(userIDs) == 0 {
 		return nil, nil
 	}
-	return scanUsers(ctx, idb.NewRaw(selectUsers+"WHERE u.id IN (?)", bun.In(userIDs)))
+	return scanUsers(ctx, idb.NewRaw(selectUsers+"WHERE u.id IN (?)", bun.List(userIDs)))
 }
 
 func scanUsers(ctx context.Context, q *bun.RawQuery) ([]User, error) {
@@ -144,7 +144,7 @@ func (store) usersWithRule(ctx context.Context, idb bun.IDB, rules []string) ([]
 	var out []string
 	err := idb.NewRaw(`SELECT DISTINCT ur.user_id FROM user_roles ur
 		LEFT JOIN role_rules rr ON rr.role_id = ur.role_id
-		WHERE ur.role_id = ? OR rr.rule_id IN (?) ORDER BY ur.user_id`, RoleAdmin, bun.In(rules)).Scan(ctx, &out)
+		WHERE ur.role_id = ? OR rr.rule_id IN (?) ORDER BY ur.user_id`, RoleAdmin, bun.List(rules)).Scan(ctx, &out)
 	if err != nil {
 		return nil, fmt.Errorf("read users with rule: %w", err)
 	}

@@ -99,7 +99,7 @@ func (store) addRules(ctx context.Context, tx bun.Tx, roleID string, rules []str
 		return nil
 	}
 	_, err := tx.NewRaw(`INSERT INTO role_rules (role_id, rule_id) SELECT ?, id FROM access_rules WHERE id IN (?)
-		ON CONFLICT (role_id, rule_id) DO NOTHING`, roleID, bun.In(rules)).Exec(ctx)
+		ON CONFLICT (role_id, rule_id) DO NOTHING`, roleID, bun.List(rules)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("store rules of role: %w", err)
 	}
@@ -110,7 +110,7 @@ func (store) removeRules(ctx context.Context, tx bun.Tx, roleID string, rules []
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := tx.NewRaw("DELETE FROM role_rules WHERE role_id = ? AND rule_id IN (?)", roleID, bun.In(rules)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM role_rules WHERE role_id = ? AND rule_id IN (?)", roleID, bun.List(rules)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("remove rules of role: %w", err)
 	}
@@ -134,7 +134,7 @@ func (store) forget(ctx context.Context, tx bun.Tx, roleID string, rules []strin
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := tx.NewRaw("DELETE FROM removed_default_rules WHERE role_id = ? AND rule_id IN (?)", roleID, bun.In(rules)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM removed_default_rules WHERE role_id = ? AND rule_id IN (?)", roleID, bun.List(rules)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("forget removed rule: %w", err)
 	}
@@ -171,7 +171,7 @@ func (store) deleteAccessRules(ctx context.Context, tx bun.Tx, rules []string) e
 	if len(rules) == 0 {
 		return nil
 	}
-	if _, err := tx.NewRaw("DELETE FROM access_rules WHERE id IN (?)", bun.In(rules)).Exec(ctx); err != nil {
+	if _, err := tx.NewRaw("DELETE FROM access_rules WHERE id IN (?)", bun.List(rules)).Exec(ctx); err != nil {
 		return fmt.Errorf("delete access rules: %w", err)
 	}
 	return nil
@@ -201,7 +201,7 @@ func (store) rulesOf(ctx context.Context, idb bun.IDB, roleIDs ...string) ([]str
 		return nil, nil
 	}
 	var out []string
-	err := idb.NewRaw("SELECT DISTINCT rule_id FROM role_rules WHERE role_id IN (?) ORDER BY rule_id", bun.In(roleIDs)).Scan(ctx, &out)
+	err := idb.NewRaw("SELECT DISTINCT rule_id FROM role_rules WHERE role_id IN (?) ORDER BY rule_id", bun.List(roleIDs)).Scan(ctx, &out)
 	if err != nil {
 		return nil, fmt.Errorf("read rules of roles: %w", err)
 	}
@@ -213,7 +213,7 @@ func (store) existingRoles(ctx context.Context, idb bun.IDB, roleIDs []string) (
 		return nil, nil
 	}
 	var out []string
-	if err := idb.NewRaw("SELECT id FROM roles WHERE id IN (?)", bun.In(roleIDs)).Scan(ctx, &out); err != nil {
+	if err := idb.NewRaw("SELECT id FROM roles WHERE id IN (?)", bun.List(roleIDs)).Scan(ctx, &out); err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
 	return out, nil
@@ -239,7 +239,7 @@ func (store) removeRoles(ctx context.Context, tx bun.Tx, who, id string, roleIDs
 		return nil
 	}
 	_, err := tx.NewRaw("DELETE FROM ? WHERE ? = ? AND role_id IN (?)",
-		bun.Ident(who+"_roles"), bun.Ident(who+"_id"), id, bun.In(roleIDs)).Exec(ctx)
+		bun.Ident(who+"_roles"), bun.Ident(who+"_id"), id, bun.List(roleIDs)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("remove role: %w", err)
 	}

@@ -3,6 +3,7 @@ package operation
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -130,18 +131,12 @@ func (s *Schema) decode(value any, raw json.RawMessage, target any) error {
 	}
 	if err := json.Unmarshal(raw, target); err != nil {
 		var typeErr *json.UnmarshalTypeError
-		if asTypeError(err, &typeErr) {
+		if errors.As(err, &typeErr) {
 			return problem.Field(typeErr.Field, "expected %s", typeErr.Type).Because(err)
 		}
 		return problem.Invalid("Invalid input", problem.Issue{Message: "cannot be read"}).Because(err)
 	}
 	return nil
-}
-
-func asTypeError(err error, target **json.UnmarshalTypeError) bool {
-	e, ok := err.(*json.UnmarshalTypeError)
-	*target = e
-	return ok
 }
 
 // parse reads exactly one JSON value whose objects have each key once.
@@ -170,8 +165,8 @@ func parse(raw json.RawMessage) (any, error) {
 func issuesOf(res *huma.ValidateResult) []problem.Issue {
 	issues := make([]problem.Issue, 0, len(res.Errors))
 	for _, err := range res.Errors {
-		d, ok := err.(*huma.ErrorDetail)
-		if !ok {
+		var d *huma.ErrorDetail
+		if !errors.As(err, &d) {
 			issues = append(issues, problem.Issue{Message: err.Error()})
 			continue
 		}

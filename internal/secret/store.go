@@ -92,7 +92,7 @@ func (s *Store) Unreadable(ctx context.Context, idb bun.IDB) (int, error) {
 func (s *Store) Delete(ctx context.Context, idb bun.IDB, scope string, names ...string) error {
 	q := idb.NewDelete().Table("secrets").Where("scope = ?", scope)
 	if len(names) > 0 {
-		q = q.Where("name IN (?)", bun.In(names))
+		q = q.Where("name IN (?)", bun.List(names))
 	}
 	if _, err := q.Exec(ctx); err != nil {
 		return fmt.Errorf("delete secrets of %s: %w", scope, err)

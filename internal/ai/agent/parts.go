@@ -92,9 +92,7 @@ func noCard(v any) any {
 		return v
 	}
 	for _, k := range cardKeys {
-		if _, found := m[k]; found {
-			delete(m, k)
-		}
+		delete(m, k)
 	}
 	return m
 }

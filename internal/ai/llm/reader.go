@@ -48,7 +48,7 @@ func (r *reader) read(s *sseReader, w *watch) error {
 			if errors.Is(err, errEventTooLarge) {
 				return err
 			}
-			if r.ended != "" || err == io.EOF {
+			if r.ended != "" || errors.Is(err, io.EOF) {
 				return nil // all that mattered is here, or finish will tell
 			}
 			return ErrCutStream

@@ -29,7 +29,7 @@ func (s *sseReader) next() (name string, data []byte, err error) {
 	for {
 		line, err := s.line()
 		if err != nil {
-			if err == io.EOF && seen {
+			if errors.Is(err, io.EOF) && seen {
 				return name, data, nil
 			}
 			return "", nil, err

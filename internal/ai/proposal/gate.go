@@ -288,7 +288,7 @@ func (g *Gate) propose(ctx context.Context, p authz.Principal, id string, c *Cal
 	if err == nil {
 		if bad := c.tool.Validate(dry.Payload); bad != nil {
 			// Not %w: this is a fault of the tool, not of its caller.
-			err = fmt.Errorf("the dry run of %s made a payload that its own schema refuses: %v", c.tool.Name(), bad)
+			err = fmt.Errorf("the dry run of %s made a payload that its own schema refuses: %w", c.tool.Name(), bad)
 		}
 	}
 	var made *Proposal

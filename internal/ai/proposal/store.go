@@ -254,7 +254,7 @@ func (g *Gate) Records(ctx context.Context, ids ...string) (map[string]*Record, 
 	var rows []row
 	err := g.db.Read.NewRaw("SELECT "+rowColumns+` FROM ai_tool_calls
 		WHERE id IN (?) AND principal_kind = ? AND principal_id = ? AND proposal_nonce IS NOT NULL`,
-		bun.In(ids), p.Kind, p.ID).Scan(ctx, &rows)
+		bun.List(ids), p.Kind, p.ID).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("read proposals: %w", err)
 	}

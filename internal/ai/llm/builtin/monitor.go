@@ -94,7 +94,8 @@ func planMonitor(t *turn, m matched) step {
 	label := fmt.Sprintf("Create HTTP check “%s” for %s, %s", check, w.url, every(w.interval))
 	preface := fmt.Sprintf("I will watch %s %s. It counts as healthy when the answer has a status below 400.", code(w.url), every(w.interval))
 	if w.assumed {
-		preface += " You gave no scheme, so I assume " + code(w.url[:strings.Index(w.url, ":")]) + "."
+		scheme, _, _ := strings.Cut(w.url, ":")
+		preface += " You gave no scheme, so I assume " + code(scheme) + "."
 	}
 	if len(found) == 1 {
 		propose["assignToSystemId"] = found[0].id

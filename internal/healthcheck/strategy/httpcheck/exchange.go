@@ -123,7 +123,7 @@ func (x *exchange) redirect(from *url.URL, res *http.Response) (*url.URL, error)
 	}
 	to, err := from.Parse(location)
 	if err != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a Location that is no address leaves a completed answer, not a failed probe
 	}
 	switch {
 	case x.redirects >= maxRedirects:

@@ -261,8 +261,7 @@ func TestFC016_Redirects(t *testing.T) {
 	target := serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.URL.Path, r.Header.Clone()) })
 	// The same server under another host name is another host.
 	_, port, _ := net.SplitHostPort(target.Listener.Addr().String())
-	var srv *httptest.Server
-	srv = serve(t, func(w http.ResponseWriter, r *http.Request) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		seen.Store(r.Host+r.URL.Path, r.Header.Clone())
 		switch p := r.URL.Path; {
 		case p == "/loop/a":
