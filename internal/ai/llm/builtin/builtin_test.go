@@ -147,7 +147,7 @@ func TestAnswers(t *testing.T) {
 		{"card and error", `monitor https://x.example as "New"`, world{reads: defaultWorld().reads, errors: map[string]string{"healthcheck_propose": "collectors[0].config.url: must be a URL"}},
 			[]string{"1 change", "Create system “New”", "did not work", "collectors\\[0\\].config.url: must be a URL", "!Done"}},
 		{"refusal for a model", `monitor https://x.example as "New"`, world{reads: defaultWorld().reads, errors: map[string]string{"healthcheck_propose": "validation_failed: the call of healthcheck.propose was not accepted: Input is not valid.\nFix every issue and call the tool again:\n- intervalSeconds: must be at least 5\nNothing was proposed or applied. Do not tell the operator that it is done."}},
-			[]string{"the call of healthcheck.propose was not accepted: Input is not valid. intervalSeconds: must be at least 5", "!Fix every", "!Do not tell", "!validation"}},
+			[]string{"Decline what waits unless you want it without the rest", "the call of healthcheck.propose was not accepted: Input is not valid. intervalSeconds: must be at least 5", "!Fix every", "!Do not tell", "!validation"}},
 		{"change not offered", "monitor https://x.example", few, []string{"I cannot create health checks", "permission"}},
 		{"delete not offered", "delete system Billing", few, []string{"I cannot delete systems", "permission"}},
 		{"bad interval", "monitor https://x.example every 3 parsecs", defaultWorld(), []string{"cannot use that interval", "from 1 second to 7 days"}},

@@ -240,5 +240,9 @@ func (t *turn) report(calls []call) string {
 		"Waiting for your decision on # changes; nothing is changed until you apply them:")
 	add(failed, "This did not work:", "# changes did not work:")
 	add(unknown, "Not done, I ran out of steps:", "# changes are not done, I ran out of steps:")
+	if len(kinds[waiting]) > 0 && len(kinds[failed])+len(kinds[unknown]) > 0 {
+		// The cards on screen were meant to go together with what failed.
+		out = append(out, "Decline what waits unless you want it without the rest.")
+	}
 	return strings.Join(out, "\n\n")
 }

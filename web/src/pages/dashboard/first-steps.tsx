@@ -40,7 +40,7 @@ export function FirstSteps() {
           </Button>
         </form>
       </Step>
-      <Step icon={<Boxes aria-hidden size={18} />} title="Describe what you run" text="Systems and groups are the map that checks, incidents and maintenances refer to.">
+      <Step icon={<Boxes aria-hidden size={18} />} title="Describe what you run" text="Systems and groups are the map that health checks refer to.">
         <Link className="link font-medium" to="/catalog?action=create">
           Add a system
         </Link>
