@@ -21,7 +21,7 @@ func (s *Service) PrincipalForSession(ctx context.Context, token string) (authz.
 	if len(token) != tokenTextLen {
 		return authz.Principal{}, ended
 	}
-	c, err := s.store.sessionCaller(ctx, s.db.Read, digest(secret.New(token)))
+	c, err := s.store.sessionCaller(ctx, s.db, digest(secret.New(token)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return authz.Principal{}, ended
 	}
@@ -70,7 +70,7 @@ func (s *Service) PrincipalForKey(ctx context.Context, bearer string) (authz.Pri
 	if !ok {
 		return authz.Principal{}, invalid
 	}
-	c, err := s.store.applicationCaller(ctx, s.db.Read, id)
+	c, err := s.store.applicationCaller(ctx, s.db, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return authz.Principal{}, invalid
 	}
@@ -92,7 +92,7 @@ func (s *Service) PrincipalForKey(ctx context.Context, bearer string) (authz.Pri
 // PrincipalForApplication gives an application by id, for work that runs as a
 // service account.
 func (s *Service) PrincipalForApplication(ctx context.Context, id string) (authz.Principal, error) {
-	c, err := s.store.applicationCaller(ctx, s.db.Read, id)
+	c, err := s.store.applicationCaller(ctx, s.db, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return authz.Principal{}, errNoApplication
 	}

@@ -247,15 +247,24 @@ type sessionCaller struct {
 	Roles, Rules     string
 }
 
-// sessionCaller reads everything an authenticated request needs. The rules of "admin"
-// are left out: whoever has that role has the wildcard.
-func (store) sessionCaller(ctx context.Context, idb bun.IDB, tokenHash string) (sessionCaller, error) {
+// sessionQuery reads everything an authenticated request needs. The rules of
+// "admin" are left out: whoever has that role has the wildcard.
+const sessionQuery = `SELECT s.id, s.user_id, u.name, s.created_at, s.last_seen_at, s.expires_at,
+	COALESCE((SELECT string_agg(ur.role_id, ' ') FROM user_roles ur WHERE ur.user_id = s.user_id), '') AS roles,
+	COALESCE((SELECT string_agg(rr.rule_id, ' ') FROM user_roles ur JOIN role_rules rr ON rr.role_id = ur.role_id
+		WHERE ur.user_id = s.user_id AND ur.role_id <> $1), '') AS rules
+	FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = $2`
+
+var sessionQuerySQLite = strings.NewReplacer("$1", "?", "$2", "?").Replace(sessionQuery)
+
+func (store) sessionCaller(ctx context.Context, d *db.DB, tokenHash string) (sessionCaller, error) {
 	var c sessionCaller
-	err := idb.NewRaw(`SELECT s.id, s.user_id, u.name, s.created_at, s.last_seen_at, s.expires_at,
-		COALESCE((SELECT string_agg(ur.role_id, ' ') FROM user_roles ur WHERE ur.user_id = s.user_id), '') AS roles,
-		COALESCE((SELECT string_agg(rr.rule_id, ' ') FROM user_roles ur JOIN role_rules rr ON rr.role_id = ur.role_id
-			WHERE ur.user_id = s.user_id AND ur.role_id <> ?), '') AS rules
-		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = ?`, RoleAdmin, tokenHash).Scan(ctx, &c)
+	if !d.Postgres() {
+		err := d.Read.NewRaw(sessionQuerySQLite, RoleAdmin, tokenHash).Scan(ctx, &c)
+		return c, err
+	}
+	err := d.Prepared(ctx, sessionQuery, RoleAdmin, tokenHash).
+		Scan(&c.ID, &c.UserID, &c.Name, &c.CreatedAt, &c.LastSeenAt, &c.ExpiresAt, &c.Roles, &c.Rules)
 	return c, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -321,13 +322,21 @@ type applicationCaller struct {
 	Roles, Rules         string
 }
 
-func (store) applicationCaller(ctx context.Context, idb bun.IDB, id string) (applicationCaller, error) {
+const applicationQuery = `SELECT a.id, a.name, a.secret_hash, a.last_used_at,
+	COALESCE((SELECT string_agg(ar.role_id, ' ') FROM application_roles ar WHERE ar.application_id = a.id), '') AS roles,
+	COALESCE((SELECT string_agg(rr.rule_id, ' ') FROM application_roles ar JOIN role_rules rr ON rr.role_id = ar.role_id
+		WHERE ar.application_id = a.id), '') AS rules
+	FROM applications a WHERE a.id = $1`
+
+var applicationQuerySQLite = strings.ReplaceAll(applicationQuery, "$1", "?")
+
+func (store) applicationCaller(ctx context.Context, d *db.DB, id string) (applicationCaller, error) {
 	var c applicationCaller
-	err := idb.NewRaw(`SELECT a.id, a.name, a.secret_hash, a.last_used_at,
-		COALESCE((SELECT string_agg(ar.role_id, ' ') FROM application_roles ar WHERE ar.application_id = a.id), '') AS roles,
-		COALESCE((SELECT string_agg(rr.rule_id, ' ') FROM application_roles ar JOIN role_rules rr ON rr.role_id = ar.role_id
-			WHERE ar.application_id = a.id), '') AS rules
-		FROM applications a WHERE a.id = ?`, id).Scan(ctx, &c)
+	if !d.Postgres() {
+		err := d.Read.NewRaw(applicationQuerySQLite, id).Scan(ctx, &c)
+		return c, err
+	}
+	err := d.Prepared(ctx, applicationQuery, id).Scan(&c.ID, &c.Name, &c.SecretHash, &c.LastUsedAt, &c.Roles, &c.Rules)
 	return c, err
 }
 
