@@ -96,14 +96,14 @@ func (a *application) httpDeps(version string) httpapi.Deps {
 		files = nil
 	}
 	return httpapi.Deps{
-		Log: a.log, Auth: d.identity, BaseURL: a.cfg.BaseURL, Version: version, Proxies: proxies, UI: files,
+		Log: a.log, Auth: d.identity, SessionCookie: identity.SessionCookie, BaseURL: a.cfg.BaseURL, Version: version, Proxies: proxies, UI: files,
 		Probes: []httpapi.Probe{{Name: "database", Check: a.db.Ping}},
 		Mount: func(mux *http.ServeMux) {
 			d.operations.Mount(mux, a.log)
 			mux.Handle("/api/auth/", d.identity.AuthHandler(identity.HTTPConfig{
 				SecureCookie: a.cfg.Secure(), ClientAddress: httpapi.ClientAddress(proxies)}))
 			mux.Handle("POST /api/ai/chat", d.agent.ChatHandler())
-			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity)))
+			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity, identity.SessionCookie)))
 			mux.Handle("GET /api/openapi.json", openAPIHandler(d.operations, version, a.cfg.BaseURL))
 		},
 		Config: func(ctx context.Context) (any, error) { return d.bootstrap(ctx, a.cfg.BaseURL, version) },

@@ -59,14 +59,6 @@ func (s *Service) changed(ctx context.Context, systemID string) {
 		Payload: map[string]string{"systemId": systemID}})
 }
 
-// SystemsByID lists the systems among ids that exist.
-func (s *Service) SystemsByID(ctx context.Context, ids []string) ([]System, error) {
-	if ids == nil {
-		ids = []string{}
-	}
-	return s.store.systems(ctx, s.db.Read, "", ids)
-}
-
 // System gives one system.
 func (s *Service) System(ctx context.Context, id string) (System, error) {
 	return s.store.system(ctx, s.db.Read, id)

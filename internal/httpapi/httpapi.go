@@ -30,9 +30,6 @@ type Authenticator interface {
 	Guest(ctx context.Context) (authz.Principal, error)
 }
 
-// SessionCookie is the name of the browser's credential.
-const SessionCookie = "checkstack_session"
-
 const (
 	// maxBody bounds every request body, in bytes.
 	maxBody = 1 << 20
@@ -49,10 +46,12 @@ type Probe struct {
 
 // Deps are what the server serves.
 type Deps struct {
-	Log     *slog.Logger
-	Auth    Authenticator
-	BaseURL string // as in BASE_URL
-	Version string
+	Log  *slog.Logger
+	Auth Authenticator
+	// SessionCookie is the name of the cookie whose value Auth understands.
+	SessionCookie string
+	BaseURL       string // as in BASE_URL
+	Version       string
 	// Proxies are the networks whose X-Forwarded-For is believed.
 	Proxies []netip.Prefix
 	Probes  []Probe

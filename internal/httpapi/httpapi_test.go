@@ -41,7 +41,7 @@ func server(t *testing.T, logs io.Writer) http.Handler {
 	t.Helper()
 	ready := errors.New("the secret reason")
 	return httpapi.New(httpapi.Deps{
-		Log: logging.New(logs, slog.LevelDebug, false), Auth: callers{}, BaseURL: "https://check.example.com",
+		Log: logging.New(logs, slog.LevelDebug, false), Auth: callers{}, SessionCookie: "checkstack_session", BaseURL: "https://check.example.com",
 		Probes: []httpapi.Probe{{Name: "database", Check: func(context.Context) error { return ready }}},
 		Mount: func(mux *http.ServeMux) {
 			mux.HandleFunc("/api/who", func(w http.ResponseWriter, r *http.Request) {

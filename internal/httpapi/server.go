@@ -222,7 +222,7 @@ func principal(d Deps, r *http.Request) (authz.Principal, error) {
 		}
 		return d.Auth.PrincipalForKey(r.Context(), strings.TrimSpace(value))
 	}
-	if c, err := r.Cookie(SessionCookie); err == nil {
+	if c, err := r.Cookie(d.SessionCookie); err == nil {
 		p, err := d.Auth.PrincipalForSession(r.Context(), c.Value)
 		if err == nil || !problem.Is(err, problem.KindUnauthenticated) {
 			return p, err
@@ -233,6 +233,8 @@ func principal(d Deps, r *http.Request) (authz.Principal, error) {
 
 // Principal gives the caller of a request anew, for streams that outlive the
 // first look.
-func Principal(auth Authenticator) func(*http.Request) (authz.Principal, error) {
-	return func(r *http.Request) (authz.Principal, error) { return principal(Deps{Auth: auth}, r) }
+func Principal(auth Authenticator, sessionCookie string) func(*http.Request) (authz.Principal, error) {
+	return func(r *http.Request) (authz.Principal, error) {
+		return principal(Deps{Auth: auth, SessionCookie: sessionCookie}, r)
+	}
 }
