@@ -15,7 +15,7 @@ const module = "github.com/checkstack/checkstack/"
 
 // platform are the packages that every domain and the AI may import.
 var platform = []string{"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/authz",
-	"internal/logging", "internal/operation", "internal/db", "internal/jobs", "internal/event"}
+	"internal/logging", "internal/operation", "internal/db", "internal/jobs", "internal/event", "internal/zone", "internal/text"}
 
 // allowed says for each package (or tree, with a trailing /...) what inside the
 // module it may import. A package that is not listed is a domain.
@@ -25,22 +25,24 @@ var allowed = map[string][]string{
 	"internal/problem":   {},
 	"internal/secret":    {},
 	"internal/netguard":  {},
+	"internal/zone":      {},
+	"internal/text":      {"internal/problem"},
 	"internal/authz":     {"internal/problem"},
 	"internal/logging":   {"internal/authz"},
 	"internal/operation": {"internal/problem", "internal/authz"},
 	"internal/db":        {"internal/config", "internal/problem"},
 	"internal/db/dbtest": {"internal/db"},
 	"internal/jobs":      {"internal/db", "internal/problem", "internal/logging"},
-	"internal/event":     {"internal/db", "internal/problem", "internal/authz", "internal/logging"},
+	"internal/event":     {"internal/db", "internal/problem", "internal/authz", "internal/logging", "internal/jobs"},
 	"internal/httpapi":   {"internal/config", "internal/problem", "internal/authz", "internal/logging", "internal/operation"},
 
 	"internal/ai/tool":     {"internal/problem", "internal/authz", "internal/operation"},
 	"internal/ai/scrub":    {},
-	"internal/ai/llm/...":  {"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/ai/llm/..."},
+	"internal/ai/llm/...":  {"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/ai/llm/..."},
 	"internal/ai/proposal": append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
 	"internal/ai/agent":    append([]string{"internal/ai/tool", "internal/ai/scrub", "internal/ai/llm/...", "internal/ai/proposal"}, platform...),
 
-	"internal/healthcheck/strategy/...": {"internal/problem", "internal/secret", "internal/netguard", "internal/healthcheck/strategy/..."},
+	"internal/healthcheck/strategy/...": {"internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/text", "internal/healthcheck/strategy/..."},
 	"web":                               {},
 }
 

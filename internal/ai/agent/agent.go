@@ -12,6 +12,7 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/secret"
+	"github.com/checkstack/checkstack/internal/zone"
 )
 
 // Deps is what the agent needs.
@@ -73,7 +74,7 @@ func New(d Deps) *Service {
 		s.now = time.Now
 	}
 	if s.zone == nil {
-		s.zone = hostZone()
+		s.zone = zone.Host()
 	}
 	if s.builtin == nil {
 		s.builtin = builtin.New()

@@ -20,6 +20,7 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/problem"
+	"github.com/checkstack/checkstack/internal/zone"
 )
 
 // Limits of one chat request.
@@ -212,8 +213,8 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 	}
 	t := &turn{s: s, conv: conv, conn: conn, modelID: conn.resolveModel(requested), tools: s.tools.For(p), now: s.now(),
 		zone: s.zone, seen: map[string]*entry{}, text: -1}
-	if zone, ok := loadZone(req.TimeZone); ok {
-		t.zone = zone
+	if loc, err := zone.Load(req.TimeZone); err == nil {
+		t.zone = loc
 	}
 	var b [6]byte
 	if _, err := rand.Read(b[:]); err != nil {
