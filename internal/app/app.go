@@ -94,6 +94,7 @@ type application struct {
 	db      *db.DB
 	jobs    *jobs.Client
 	signals *event.Signals
+	bus     *event.Bus
 	secrets *secret.Store
 	server  *httpapi.Server
 	domains *domains
@@ -119,6 +120,7 @@ func assemble(ctx context.Context, cfg config.Config, version string, log *slog.
 		return nil, err
 	}
 	a := &application{cfg: cfg, log: log, db: d, jobs: jobs.New(d, log), signals: event.New(d, log), secrets: secret.NewStore(box)}
+	a.bus = event.NewBus(a.jobs, log)
 	if err := d.Migrate(ctx, log); err != nil {
 		return nil, err
 	}
@@ -131,6 +133,7 @@ func assemble(ctx context.Context, cfg config.Config, version string, log *slog.
 	if a.domains, err = newDomains(a, box); err != nil {
 		return nil, err
 	}
+	subscribe(a.bus, a.domains)
 	if err := a.domains.identity.SyncRules(ctx, a.domains.rules()); err != nil {
 		return nil, fmt.Errorf("access rules: %w", err)
 	}

@@ -40,7 +40,7 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d.identity = identity.New(identity.Deps{DB: a.db, Log: a.log})
 	a.jobs.Every("identity.sweep", 10*time.Minute, 0, d.identity.Sweep)
 
-	d.catalog = catalog.New(a.db, a.signals, a.log)
+	d.catalog = catalog.New(a.db, a.signals, a.bus, a.log)
 
 	kinds, err := standard.NewRegistry()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
 	"github.com/checkstack/checkstack/internal/event"
+	"github.com/checkstack/checkstack/internal/jobs"
 	"github.com/checkstack/checkstack/internal/operation"
 )
 
@@ -19,7 +20,7 @@ import (
 func BenchmarkList200(b *testing.B) {
 	dbtest.EachB(b, func(b *testing.B, d *db.DB) {
 		log := slog.New(slog.DiscardHandler)
-		svc := catalog.New(d, event.New(d, log), log)
+		svc := catalog.New(d, event.New(d, log), event.NewBus(jobs.New(d, log), log), log)
 		ctx := authz.With(b.Context(), manager)
 		for i := range 200 {
 			text := fmt.Sprintf("The system with the number %d", i)
@@ -46,7 +47,7 @@ func BenchmarkList200(b *testing.B) {
 func BenchmarkCreateSystem(b *testing.B) {
 	dbtest.EachB(b, func(b *testing.B, d *db.DB) {
 		log := slog.New(slog.DiscardHandler)
-		svc := catalog.New(d, event.New(d, log), log)
+		svc := catalog.New(d, event.New(d, log), event.NewBus(jobs.New(d, log), log), log)
 		ctx := authz.With(b.Context(), manager)
 		b.SetParallelism(4)
 		b.RunParallel(func(pb *testing.PB) {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -13,6 +14,7 @@ import (
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
 	"github.com/checkstack/checkstack/internal/event"
+	"github.com/checkstack/checkstack/internal/jobs"
 	"github.com/checkstack/checkstack/internal/operation"
 	"github.com/checkstack/checkstack/internal/problem"
 )
@@ -28,14 +30,17 @@ type bundle struct {
 	svc  *catalog.Service
 	set  *operation.Set
 	hub  *event.Signals
+	jobs *jobs.Client
+	bus  *event.Bus
 	call func(p authz.Principal, id, input string) (map[string]any, error)
 }
 
 func setup(t *testing.T, d *db.DB) *bundle {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	b := &bundle{hub: event.New(d, log)}
-	b.svc = catalog.New(d, b.hub, log)
+	b := &bundle{hub: event.New(d, log), jobs: jobs.New(d, log)}
+	b.bus = event.NewBus(b.jobs, log)
+	b.svc = catalog.New(d, b.hub, b.bus, log)
 	b.set = operation.NewSet(b.svc.Operations())
 	ops := map[string]operation.Operation{}
 	for _, op := range b.set.All() {
@@ -300,4 +305,51 @@ func TestListsShowEveryChangeAtOnce(t *testing.T) {
 	if after := list(); after != before {
 		t.Errorf("after undoing everything:\n%s\n%s", before, after)
 	}
+}
+
+// TestDeletionsAreEvents: others learn what is gone and what it was called, once
+// it really is gone.
+func TestDeletionsAreEvents(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := setup(t, d)
+		got := make(chan any, 10)
+		event.Subscribe(b.bus, catalog.SystemDeleted, "test.system", func(_ context.Context, e event.Event[catalog.SystemDeletedPayload]) error {
+			got <- e.Payload
+			return nil
+		})
+		event.Subscribe(b.bus, catalog.GroupDeleted, "test.group", func(_ context.Context, e event.Event[catalog.GroupDeletedPayload]) error {
+			got <- e.Payload
+			return nil
+		})
+		if err := b.jobs.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.jobs.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.jobs.Stop(context.Background()) })
+		sys := b.must(t, "createSystem", `{"name":"Shop"}`)["id"].(string)
+		group := b.must(t, "createGroup", `{"name":"Web"}`)["id"].(string)
+		if _, err := b.call(manager, "deleteSystem", `{"id":"`+group+`"}`); !problem.Is(err, problem.KindNotFound) {
+			t.Errorf("got %v", err)
+		}
+		for _, step := range []struct {
+			op, id string
+			want   any
+		}{
+			{"deleteSystem", sys, catalog.SystemDeletedPayload{SystemID: sys, SystemName: "Shop"}},
+			{"deleteGroup", group, catalog.GroupDeletedPayload{GroupID: group, GroupName: "Web"}},
+		} {
+			b.must(t, step.op, `{"id":"`+step.id+`"}`)
+			select {
+			case e := <-got:
+				if e != step.want {
+					t.Errorf("got %+v, want %+v", e, step.want)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%s told nobody", step.op)
+			}
+		}
+	})
 }

@@ -23,14 +23,15 @@ type Service struct {
 	db      *db.DB
 	store   store
 	signals signals
+	bus     *event.Bus
 	log     *slog.Logger
 	now     func() time.Time
 	lists   lists
 }
 
 // New makes the service.
-func New(d *db.DB, s signals, log *slog.Logger) *Service {
-	return &Service{db: d, signals: s, log: log, now: time.Now}
+func New(d *db.DB, s signals, bus *event.Bus, log *slog.Logger) *Service {
+	return &Service{db: d, signals: s, bus: bus, log: log, now: time.Now}
 }
 
 func (s *Service) clock() time.Time { return db.Time(s.now()) }
@@ -177,8 +178,11 @@ func (g Group) Fields() Fields {
 // DeleteSystem removes a system and everything that hangs on it.
 func (s *Service) DeleteSystem(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(ctx context.Context, tx bun.Tx) error {
-		res, err := tx.NewDelete().Table("systems").Where("id = ?", id).Exec(ctx)
-		return db.MustAffect(res, err, errSystemNotFound)
+		name, err := s.store.remove(ctx, tx, "systems", id, errSystemNotFound)
+		if err != nil {
+			return err
+		}
+		return event.Publish(ctx, s.bus, tx, SystemDeleted, SystemDeletedPayload{SystemID: id, SystemName: name})
 	})
 }
 
@@ -267,8 +271,11 @@ func (s *Service) UpdateGroup(ctx context.Context, id string, e Edit) (Group, er
 // DeleteGroup removes a group; its systems stay.
 func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 	return s.change(ctx, "", func(ctx context.Context, tx bun.Tx) error {
-		res, err := tx.NewDelete().Table("system_groups").Where("id = ?", id).Exec(ctx)
-		return db.MustAffect(res, err, errGroupNotFound)
+		name, err := s.store.remove(ctx, tx, "system_groups", id, errGroupNotFound)
+		if err != nil {
+			return err
+		}
+		return event.Publish(ctx, s.bus, tx, GroupDeleted, GroupDeletedPayload{GroupID: id, GroupName: name})
 	})
 }
 

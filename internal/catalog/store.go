@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -216,4 +218,17 @@ func (store) update(ctx context.Context, idb bun.IDB, table, id string, version 
 	res, err := idb.NewRaw("UPDATE ? SET name = ?, description = ?, metadata = ?, version = version + 1, updated_at = ? WHERE id = ? AND version = ?",
 		bun.Ident(table), f.Name, f.Description, writeMetadata(f.Metadata), now, id, version).Exec(ctx)
 	return db.MustAffect(res, err, errMoved)
+}
+
+// remove deletes a row of table and gives the name it had.
+func (store) remove(ctx context.Context, idb bun.IDB, table, id string, notFound error) (string, error) {
+	var name string
+	err := idb.NewRaw("DELETE FROM ? WHERE id = ? RETURNING name", bun.Ident(table), id).Scan(ctx, &name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", notFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("delete from %s: %w", table, err)
+	}
+	return name, nil
 }

@@ -1,10 +1,3 @@
-// Package event tells browsers that something changed. A signal names what
-// changed by id; it never carries the data itself, so a browser asks for it
-// again and the answer obeys the viewer's rights. Signals are best effort:
-// publishing never fails and never undoes a committed write.
-//
-// On PostgreSQL a signal reaches the browsers of every replica through
-// LISTEN/NOTIFY; on SQLite there is only this process.
 package event
 
 import (

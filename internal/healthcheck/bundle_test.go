@@ -15,6 +15,7 @@ import (
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/event"
 	"github.com/checkstack/checkstack/internal/healthcheck/strategy"
+	"github.com/checkstack/checkstack/internal/jobs"
 	"github.com/checkstack/checkstack/internal/secret"
 )
 
@@ -123,6 +124,7 @@ type bundle struct {
 	db      *db.DB
 	svc     *Service
 	cat     *catalog.Service
+	bus     *event.Bus
 	probe   *probe
 	clock   *clock
 	signals *heard
@@ -139,7 +141,9 @@ func setup(t testing.TB, d *db.DB) *bundle {
 		t.Fatal(err)
 	}
 	b := &bundle{t: t, db: d, probe: &probe{}, clock: newClock(), signals: &heard{}, secrets: secret.NewStore(box)}
-	b.cat = catalog.New(d, b.signals, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	b.bus = event.NewBus(jobs.New(d, log), log)
+	b.cat = catalog.New(d, b.signals, b.bus, log)
 	b.svc = b.replica(d, Options{})
 	return b
 }

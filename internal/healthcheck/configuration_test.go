@@ -275,6 +275,17 @@ func TestDeletionLeavesNothing(t *testing.T) {
 		if list, err := b.svc.RecentTransitions(ctx, 10); err != nil || len(list) != 1 {
 			t.Errorf("transitions: %v, %v", list, err)
 		}
+		for range 2 { // events may come twice
+			if err := b.svc.ForgetSystem(ctx, s2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := b.count("health_check_state_transitions"); n != 1 {
+			t.Errorf("%d transitions are left, want that of the other system", n)
+		}
+		if len(b.svc.purge) != 1 {
+			t.Error("nobody looks for the runs of the deleted system")
+		}
 	})
 }
 

@@ -56,6 +56,18 @@ func (s *Service) sweep(ctx context.Context, what, query string, args ...any) er
 	}
 }
 
+// ForgetSystem removes what foreign keys do not: the transitions of a deleted
+// system before it returns, and its runs, which may be millions, soon after. To
+// call it again does no harm.
+func (s *Service) ForgetSystem(ctx context.Context, systemID string) error {
+	if err := s.sweep(ctx, "transitions of a deleted system", `DELETE FROM health_check_state_transitions WHERE id IN (
+		SELECT id FROM health_check_state_transitions WHERE system_id = ? LIMIT ?)`, systemID, sweepBatch); err != nil {
+		return err
+	}
+	poke(s.purge)
+	return nil
+}
+
 // purgeLoop sweeps after deletions.
 func (s *Service) purgeLoop(ctx context.Context) {
 	t := time.NewTicker(purgeEvery)

@@ -131,7 +131,7 @@ func benchSetup(b *testing.B, d *db.DB) *bundle {
 	b.Helper()
 	bu := setup(b, d)
 	bu.svc.clock = time.Now
-	bu.cat = catalog.New(d, bu.signals, bu.svc.log)
+	bu.cat = catalog.New(d, bu.signals, bu.bus, bu.svc.log)
 	return bu
 }
 

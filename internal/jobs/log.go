@@ -52,11 +52,17 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a), q.said} }
 func (q quiet) WithGroup(n string) slog.Handler      { return quiet{q.Handler.WithGroup(n), q.said} }
 
-// errorHandler logs a failed job once, where it is handled.
+// errorHandler logs a failed attempt once, where it is handled: as a warning when
+// the job is tried again, as an error when it is given up.
 type errorHandler struct{ log *slog.Logger }
 
 func (h errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
-	h.log.ErrorContext(ctx, "job failed", "kind", job.Kind, "job_id", job.ID, "attempt", job.Attempt, "error", err)
+	log := h.log.With("kind", job.Kind, "job_id", job.ID, "attempt", job.Attempt, "max_attempts", job.MaxAttempts, "error", err)
+	if job.Attempt < job.MaxAttempts {
+		log.WarnContext(ctx, "job failed; trying again later")
+	} else {
+		log.ErrorContext(ctx, "job failed and is given up")
+	}
 	return nil
 }
 
