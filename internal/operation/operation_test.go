@@ -284,7 +284,7 @@ func TestRESTReadsTypedQueries(t *testing.T) {
 		"name=x&targets[0][host]=h&targets[0][port]=80": `"targets":[{"host":"h","port":80}]`,
 		"name=5":                                `"name":"5"`,
 		"name=x&on=false":                       `"name":"x"`,
-		"name=x&at=2026-07-01T22:00:00%2B02:00": `"at":"2026-07-01T22:00:00+02:00"`,
+		"name=x&at=2026-07-01T22:00:00%2B02:00": `"at":"2026-07-01T20:00:00Z"`,
 		"name=x&every=abc":                      `"path":"every"`,
 		"name=x&every=0x10":                     `"path":"every"`,
 		"name=x&name=y":                         `"path":"name"`,

@@ -9,10 +9,10 @@ import (
 	"math"
 	"path"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -114,15 +114,16 @@ func (s *Schema) Decode(raw json.RawMessage, target any) error {
 func (s *Schema) decode(value any, raw json.RawMessage, target any) error {
 	pb := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	res := &huma.ValidateResult{}
+	value, changed, issues := s.dates(s.root, value, "")
 	huma.Validate(s.reg, s.root, pb, huma.ModeWriteToServer, value, res)
-	issues := issuesOf(res)
+	issues = append(issues, issuesOf(res, issues)...)
 	issues = append(issues, s.extraIssues(s.root, value, "")...)
 	if len(issues) > 0 {
 		sort.SliceStable(issues, func(i, j int) bool { return issues[i].Path < issues[j].Path })
 		return problem.InputIssues(issues)
 	}
-	filled, changed := s.fill(s.root, value)
-	if changed || raw == nil {
+	filled, ch := s.fill(s.root, value)
+	if ch || changed || raw == nil {
 		b, err := json.Marshal(filled)
 		if err != nil {
 			return fmt.Errorf("encode checked input: %w", err)
@@ -161,13 +162,17 @@ func parse(raw json.RawMessage) (any, error) {
 }
 
 // issuesOf turns huma's findings into ours: the path of a missing property is
-// the property itself, and the submitted value is dropped.
-func issuesOf(res *huma.ValidateResult) []problem.Issue {
+// the property itself, and the submitted value is dropped. What it finds at a
+// date that was refused already is left out.
+func issuesOf(res *huma.ValidateResult, dates []problem.Issue) []problem.Issue {
 	issues := make([]problem.Issue, 0, len(res.Errors))
 	for _, err := range res.Errors {
 		var d *huma.ErrorDetail
 		if !errors.As(err, &d) {
 			issues = append(issues, problem.Issue{Message: err.Error()})
+			continue
+		}
+		if slices.ContainsFunc(dates, func(is problem.Issue) bool { return is.Path == d.Location }) {
 			continue
 		}
 		is := problem.Issue{Path: d.Location, Message: d.Message}
@@ -176,8 +181,6 @@ func issuesOf(res *huma.ValidateResult) []problem.Issue {
 			is.Message = "is required"
 		} else if d.Message == "unexpected property" {
 			is.Message = "unknown field"
-		} else if strings.HasPrefix(d.Message, "expected string to be RFC 3339 date-time") {
-			is.Message = "must be an RFC 3339 date-time with an explicit timezone offset, such as 2026-07-01T22:00:00Z or 2026-07-01T22:00:00+02:00"
 		} else if i := strings.Index(d.Message, ": "); i > 0 && strings.HasPrefix(d.Message, "expected string to be RFC") {
 			is.Message = d.Message[:i] // what follows repeats the value
 		}
@@ -201,7 +204,7 @@ func (s *Schema) resolve(sc *huma.Schema) *huma.Schema {
 }
 
 // extraIssues finds what JSON Schema cannot say: text that no database of ours
-// stores (NUL), null where a value is required, and the zero time.
+// stores (NUL).
 func (s *Schema) extraIssues(sc *huma.Schema, value any, at string) []problem.Issue {
 	sc = s.resolve(sc)
 	var issues []problem.Issue
@@ -209,11 +212,6 @@ func (s *Schema) extraIssues(sc *huma.Schema, value any, at string) []problem.Is
 	case string:
 		if strings.ContainsRune(v, 0) {
 			issues = append(issues, problem.Issue{Path: at, Message: "must not contain a NUL character"})
-		}
-		if sc != nil && sc.Format == "date-time" {
-			if t, err := time.Parse(time.RFC3339, v); err == nil && t.Year() < 1970 {
-				issues = append(issues, problem.Issue{Path: at, Message: "must not be before 1970"})
-			}
 		}
 	case []any:
 		for i, item := range v {
