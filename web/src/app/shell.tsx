@@ -1,12 +1,15 @@
 import { clsx } from "clsx";
 import { Keyboard, LogOut, Menu as MenuIcon, Monitor, Moon, PanelLeft, Search, Sun, UserRound, WifiOff } from "lucide-react";
-import { Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { Link, NavLink, Navigate, Outlet, ScrollRestoration, useLocation, useNavigate } from "react-router";
 import { logout } from "@/api/auth";
 import { IconButton } from "@/ui/button";
 import { Dialog, Sheet } from "@/ui/dialog";
 import { ErrorState, toastError } from "@/ui/feedback";
+import { MentionTypes } from "@/ui/mention-scope";
 import { Menu, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from "@/ui/menu";
+import { allows } from "./access";
+import { mentionTypes } from "./mentions";
 import { navEntries, visibleNav } from "./nav";
 import { CommandPalette } from "./palette";
 import { useBootstrap, useReplaceSession, useSession, useSessionQuery } from "./session";
@@ -101,6 +104,7 @@ function SignedIn() {
   };
   const toggleTheme = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   const { rules } = useSession();
+  const readable = useMemo(() => mentionTypes.filter((type) => allows(rules, type.rule)), [rules]);
 
   useShortcuts({
     palette: () => setPalette((open) => !open),
@@ -192,9 +196,11 @@ function SignedIn() {
         </header>
         <main id="main" ref={main} tabIndex={-1} className={clsx("min-w-0 flex-1", fullHeight && "flex min-h-0 flex-col")}>
           <Boundary key={path} title="This page failed">
-            <Suspense fallback={null}>
-              <Outlet />
-            </Suspense>
+            <MentionTypes value={readable}>
+              <Suspense fallback={null}>
+                <Outlet />
+              </Suspense>
+            </MentionTypes>
           </Boundary>
         </main>
       </div>

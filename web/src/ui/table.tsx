@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "./button";
 
 export type Column<T> = {
@@ -17,10 +17,33 @@ export type Column<T> = {
   quiet?: boolean;
 };
 
+/** Which rows are chosen for a bulk action. */
+export type Selection<T> = { chosen: ReadonlySet<string>; onChange: (chosen: Set<string>) => void; nameOf: (row: T) => string };
+
 const pageSize = 50;
 
-/** A table that turns into cards on a phone, and into pages of 50 rows. */
-export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label: string; columns: Column<T>[]; rows: T[]; rowKey: (row: T) => string; initialSort?: { key: string; down: boolean } }) {
+/**
+ * A table that turns into cards on a phone, and into pages of 50 rows unless
+ * whoever hands in the rows pages them already.
+ */
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  initialSort,
+  paged = true,
+  selection,
+}: {
+  label: string;
+  columns: Column<T>[];
+  rows: T[];
+  rowKey: (row: T) => string;
+  initialSort?: { key: string; down: boolean };
+  paged?: boolean;
+  /** Puts a checkbox before each row. */
+  selection?: Selection<T> | undefined;
+}) {
   const [sort, setSort] = useState(initialSort);
   const by = columns.find((column) => column.key === sort?.key)?.sort;
   const sorted = by
@@ -32,16 +55,21 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
       })
     : rows;
   const [page, setPage] = useState(0);
-  const pages = Math.ceil(sorted.length / pageSize);
+  const pages = paged ? Math.ceil(sorted.length / pageSize) : 1;
   // Rows may vanish by a search or a deletion while a later page is open.
   const at = Math.min(page, Math.max(0, pages - 1));
-  const shown = sorted.slice(at * pageSize, (at + 1) * pageSize);
+  const shown = paged ? sorted.slice(at * pageSize, (at + 1) * pageSize) : sorted;
   return (
     <div className="card overflow-x-clip">
       {/* Explicit roles: display changes on a phone would otherwise drop the table's meaning. */}
       <table role="table" aria-label={label} className="block w-full border-collapse md:table">
         <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
           <tr role="row">
+            {selection ? (
+              <th role="columnheader" scope="col" className="sticky top-0 z-1 w-10 rounded-tl-[8px] border-b border-line bg-surface py-2.5 pl-4 text-left">
+                <ChooseAll label={label} keys={shown.map(rowKey)} selection={selection} />
+              </th>
+            ) : null}
             {columns.map((column) => (
               <th
                 key={column.key}
@@ -74,6 +102,22 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
         <tbody role="rowgroup" className="block divide-y divide-line md:table-row-group">
           {shown.map((row) => (
             <tr key={rowKey(row)} role="row" className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 md:table-row md:px-0 md:hover:bg-raised/50">
+              {selection ? (
+                <td role="cell" className="md:table-cell md:py-2.5 md:pl-4 md:align-middle">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${selection.nameOf(row)}`}
+                    className="block size-4 accent-accent"
+                    checked={selection.chosen.has(rowKey(row))}
+                    onChange={(event) => {
+                      const next = new Set(selection.chosen);
+                      if (event.target.checked) next.add(rowKey(row));
+                      else next.delete(rowKey(row));
+                      selection.onChange(next);
+                    }}
+                  />
+                </td>
+              ) : null}
               {columns.map((column) => (
                 <td
                   key={column.key}
@@ -101,4 +145,14 @@ export function Table<T>({ label, columns, rows, rowKey, initialSort }: { label:
       ) : null}
     </div>
   );
+}
+
+function ChooseAll<T>({ label, keys, selection }: { label: string; keys: string[]; selection: Selection<T> }) {
+  const box = useRef<HTMLInputElement>(null);
+  const chosen = keys.filter((key) => selection.chosen.has(key)).length;
+  const all = chosen > 0 && chosen === keys.length;
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = chosen > 0 && !all;
+  }, [chosen, all]);
+  return <input ref={box} type="checkbox" aria-label={`Choose all of ${label.toLowerCase()}`} className="block size-4 accent-accent" checked={all} onChange={() => selection.onChange(all ? new Set() : new Set(keys))} />;
 }

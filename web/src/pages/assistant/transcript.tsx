@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "re
 import { Button } from "@/ui/button";
 import { AppliedCardView, ConfirmCardView, DecisionLine, ToolLine, type Decision } from "./cards";
 import { blocksOf, isWaiting, type ConfirmCard } from "./fold";
-import { Markdown } from "./markdown";
+import { Markdown } from "@/ui/markdown";
 
 type MessageLike = { id: string; role: string; parts: readonly unknown[]; metadata?: unknown };
 

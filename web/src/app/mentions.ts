@@ -1,0 +1,4 @@
+import type { MentionType } from "@/ui/mentions";
+
+/** Every kind of record that operator text can mention. A domain adds its own. */
+export const mentionTypes: MentionType[] = [];
