@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"time"
+	"unicode/utf16"
 )
 
 // Change is one row of a field diff. A side that is absent (a field that was
@@ -18,7 +21,8 @@ type Change struct {
 }
 
 // Diff compares two values field by field, spec/ai-platform.md 36: objects by
-// key in code-unit order, lists by position, everything else as a whole.
+// key in the order of UTF-16 code units, lists by position, everything else as
+// a whole. Two ways to write one number, or one instant, are no difference.
 func Diff(before, after any) ([]Change, error) {
 	b, err := decode(before)
 	if err != nil {
@@ -59,7 +63,7 @@ func diff(path string, before, after any, out *[]Change) {
 		for k := range am {
 			keys[k] = struct{}{}
 		}
-		for _, k := range slices.Sorted(maps.Keys(keys)) {
+		for _, k := range slices.SortedFunc(maps.Keys(keys), byCodeUnit) {
 			at := k
 			if path != "" {
 				at = path + "." + k
@@ -77,13 +81,47 @@ func diff(path string, before, after any, out *[]Change) {
 		return
 	}
 	b, a := encode(before), encode(after)
-	if bytes.Equal(b, a) {
+	if bytes.Equal(b, a) || sameNumber(before, after) || sameInstant(before, after) {
 		return
 	}
 	if path == "" {
 		path = "(root)"
 	}
 	*out = append(*out, Change{Path: path, Before: b, After: a})
+}
+
+func byCodeUnit(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+// sameNumber says whether 30, 30.0 and 3e1 meet.
+func sameNumber(before, after any) bool {
+	b, isNumber := before.(json.Number)
+	a, both := after.(json.Number)
+	if !isNumber || !both {
+		return false
+	}
+	bi, errB := b.Int64()
+	ai, errA := a.Int64()
+	if errB == nil && errA == nil {
+		return bi == ai // floats would make neighbours above 2^53 equal
+	}
+	bf, errB := b.Float64()
+	af, errA := a.Float64()
+	return errB == nil && errA == nil && bf == af && math.Abs(bf) < 1<<53
+}
+
+// sameInstant says whether two texts are date-times with an offset that denote
+// one instant, such as 22:00+02:00 and 20:00Z of one day.
+func sameInstant(before, after any) bool {
+	b, isText := before.(string)
+	a, both := after.(string)
+	if !isText || !both {
+		return false
+	}
+	bt, errB := time.Parse(time.RFC3339Nano, b)
+	at, errA := time.Parse(time.RFC3339Nano, a)
+	return errB == nil && errA == nil && bt.Equal(at)
 }
 
 func side(m map[string]any, key string) any {
