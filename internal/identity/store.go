@@ -59,11 +59,20 @@ func (store) users(ctx context.Context, idb bun.IDB) ([]User, error) {
 	return scanUsers(ctx, idb.NewRaw(selectUsers+"ORDER BY lower(u.name), u.id"))
 }
 
-func (store) usersByID(ctx context.Context, idb bun.IDB, userIDs []string) ([]User, error) {
-	if len(userIDs) == 0 {
-		return nil, nil
+func (store) names(ctx context.Context, idb bun.IDB, ids []string) (map[string]string, error) {
+	out := make(map[string]string, len(ids))
+	if len(ids) == 0 {
+		return out, nil
 	}
-	return scanUsers(ctx, idb.NewRaw(selectUsers+"WHERE u.id IN (?)", bun.List(userIDs)))
+	var rows []struct{ ID, Name string }
+	if err := idb.NewRaw("SELECT id, name FROM users WHERE id IN (?) UNION ALL SELECT id, name FROM applications WHERE id IN (?)",
+		bun.List(ids), bun.List(ids)).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("read names: %w", err)
+	}
+	for _, r := range rows {
+		out[r.ID] = r.Name
+	}
+	return out, nil
 }
 
 func scanUsers(ctx context.Context, q *bun.RawQuery) ([]User, error) {
