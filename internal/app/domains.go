@@ -47,7 +47,8 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 		return nil, err
 	}
 	d.healthcheck = healthcheck.New(healthcheck.Deps{DB: a.db, Secrets: a.secrets, Kinds: kinds, Systems: d.catalog,
-		Signals: a.signals, Log: a.log, Options: healthcheck.Options{Workers: a.cfg.CheckWorkers}})
+		Signals: a.signals, Bus: a.bus, Log: a.log, OverrideRules: map[string]string{"incident": "incident.incident.read"},
+		Options: healthcheck.Options{Workers: a.cfg.CheckWorkers}})
 	a.jobs.Every("healthcheck.retain", time.Hour, 10*time.Minute, d.healthcheck.Retain)
 
 	d.overview = overview.New(d.catalog, transitions(d.healthcheck), []overview.Contributor{healthIssues(d.healthcheck)}, a.log)

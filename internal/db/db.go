@@ -182,7 +182,32 @@ func (d *DB) Ping(ctx context.Context) error {
 // Tx runs fn in a transaction of the writing pool and commits when fn returns
 // nil. fn must use only tx.
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return d.Write.RunInTx(ctx, nil, fn)
+	var after commitHooks
+	if err := d.Write.RunInTx(context.WithValue(ctx, commitKey{}, &after), nil, fn); err != nil {
+		return err
+	}
+	for _, hook := range after {
+		hook()
+	}
+	return nil
+}
+
+type (
+	commitKey   struct{}
+	commitHooks []func()
+)
+
+// AfterCommit has hook called once the transaction that ctx belongs to has
+// committed, and never when it is rolled back. It is for what a domain does
+// within another's transaction and has to tell browsers about; what must not be
+// lost is an event instead. ctx is the one that Tx gave to its function; outside
+// of Tx hook is called at once.
+func AfterCommit(ctx context.Context, hook func()) {
+	if after, ok := ctx.Value(commitKey{}).(*commitHooks); ok {
+		*after = append(*after, hook)
+		return
+	}
+	hook()
 }
 
 // Prepared runs a query of one row as a prepared statement of the connection,

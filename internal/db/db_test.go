@@ -2,11 +2,14 @@ package db_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/db"
@@ -41,6 +44,35 @@ func TestTimesAndTransactions(t *testing.T) {
 		}
 	})
 }
+
+// TestAfterCommit: a hook runs when the transaction it was given in is real.
+func TestAfterCommit(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var ran []string
+		end := errors.New("rollback")
+		for _, want := range []error{nil, end} {
+			err := d.Tx(t.Context(), func(ctx context.Context, _ bun.Tx) error {
+				before := len(ran)
+				db.AfterCommit(context.WithValue(ctx, ctxKey{}, 1), func() { ran = append(ran, fmt.Sprint("first ", want)) })
+				db.AfterCommit(ctx, func() { ran = append(ran, fmt.Sprint("second ", want)) })
+				if len(ran) != before {
+					t.Error("a hook ran before the commit")
+				}
+				return want
+			})
+			if !errors.Is(err, want) {
+				t.Fatal(err)
+			}
+		}
+		db.AfterCommit(t.Context(), func() { ran = append(ran, "outside") })
+		if d := cmp.Diff([]string{"first <nil>", "second <nil>", "outside"}, ran); d != "" {
+			t.Errorf("hooks (-want +got)\n%s", d)
+		}
+	})
+}
+
+type ctxKey struct{}
 
 func TestMigrateTwiceAndNewer(t *testing.T) {
 	t.Parallel()

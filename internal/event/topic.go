@@ -87,24 +87,33 @@ func NewBus(c *jobs.Client, log *slog.Logger) *Bus {
 // Publish announces payload within tx: it is delivered when tx commits and
 // never otherwise. A topic without subscribers costs nothing.
 func Publish[T any](ctx context.Context, b *Bus, tx bun.Tx, topic Topic[T], payload T) error {
+	return PublishAll(ctx, b, tx, topic, []T{payload})
+}
+
+// PublishAll is Publish for several events of one topic, in one statement.
+func PublishAll[T any](ctx context.Context, b *Bus, tx bun.Tx, topic Topic[T], payloads []T) error {
 	subs := b.topics[topic.name]
 	if len(subs) == 0 {
 		return nil
 	}
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		return fmt.Errorf("publish %s: %w", topic.name, err)
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return fmt.Errorf("publish %s: %w", topic.name, err)
-	}
 	at := db.Time(b.now())
-	for _, s := range subs {
-		d := delivery{EventID: id.String(), Topic: topic.name, Subscriber: s.name, At: at, Payload: raw}
-		if err := b.jobs.Insert(ctx, tx, d, &river.InsertOpts{MaxAttempts: maxAttempts}); err != nil {
+	deliveries := make([]river.InsertManyParams, 0, len(payloads)*len(subs))
+	for _, payload := range payloads {
+		raw, err := json.Marshal(payload)
+		if err != nil {
 			return fmt.Errorf("publish %s: %w", topic.name, err)
 		}
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("publish %s: %w", topic.name, err)
+		}
+		for _, s := range subs {
+			deliveries = append(deliveries, river.InsertManyParams{InsertOpts: &river.InsertOpts{MaxAttempts: maxAttempts},
+				Args: delivery{EventID: id.String(), Topic: topic.name, Subscriber: s.name, At: at, Payload: raw}})
+		}
+	}
+	if err := b.jobs.InsertMany(ctx, tx, deliveries); err != nil {
+		return fmt.Errorf("publish %s: %w", topic.name, err)
 	}
 	return nil
 }

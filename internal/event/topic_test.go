@@ -146,6 +146,31 @@ func TestEventsFollowTheirTransaction(t *testing.T) {
 	})
 }
 
+// TestManyEventsAtOnce: each is one of its own.
+func TestManyEventsAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		r := newReplica(t, d, nil)
+		got := make(chan event.Event[opened], 10)
+		event.Subscribe(r.bus, doorOpened, "light.on", into(got))
+		r.start(t)
+		if err := d.Tx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			return event.PublishAll(ctx, r.bus, tx, doorOpened, []opened{{"front"}, {"back"}, {"front"}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		ids, doors := map[string]bool{}, map[string]int{}
+		for range 3 {
+			e := next(t, got)
+			ids[e.ID] = true
+			doors[e.Payload.Door]++
+		}
+		if len(ids) != 3 || doors["front"] != 2 || doors["back"] != 1 {
+			t.Errorf("got %v of %d events", doors, len(ids))
+		}
+	})
+}
+
 func TestTopicWithoutSubscriberCostsNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

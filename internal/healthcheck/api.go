@@ -401,7 +401,7 @@ func (s *Service) declareStatus(o *operations) {
 			if err != nil {
 				return nil, err
 			}
-			return new(systemStatusOut(st, seesReasons(ctx))), nil
+			return new(s.statusOut(ctx, st)), nil
 		})
 	declare(o, query("getBulkSystemHealthStatus", "Read the health of several systems", operation.Public, RuleStatus),
 		func(ctx context.Context, in *BulkStatusInput) (*BulkStatusOutput, error) {
@@ -411,7 +411,7 @@ func (s *Service) declareStatus(o *operations) {
 			}
 			out := &BulkStatusOutput{Statuses: make(map[string]SystemStatusBody, len(all))}
 			for id, st := range all {
-				out.Statuses[id] = systemStatusOut(st, seesReasons(ctx))
+				out.Statuses[id] = s.statusOut(ctx, st)
 			}
 			return out, nil
 		})

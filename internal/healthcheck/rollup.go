@@ -11,9 +11,15 @@ import (
 	"github.com/checkstack/checkstack/internal/db"
 )
 
-// rollUp brings the status of systems in line with their slices and records the
-// changes. drivers says which configuration caused it, by system id; its keys
-// are the systems to look at. Call it after the slices were written; other
+// tally is what the slices and overrides of a system add up to.
+type tally struct {
+	worst           Status
+	healthy, checks int
+}
+
+// rollUp brings the status of systems in line with their slices and overrides,
+// records the changes and publishes them. drivers says which configuration caused it, by system id; its keys
+// are the systems to look at. Call it after the slices or overrides were written; other
 // transactions that roll up the same systems wait until this one ends, so none
 // works with another's outdated slices.
 func (s *Service) rollUp(ctx context.Context, tx bun.Tx, drivers map[string]string, at time.Time) ([]Transition, error) {
@@ -34,21 +40,34 @@ func (s *Service) rollUp(ctx context.Context, tx bun.Tx, drivers map[string]stri
 		bun.List(ids)).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("lock systems: %w", err)
 	}
-	var checks []struct {
+	var said []struct {
 		SystemID string
 		Status   Status
+		Forced   bool
 	}
-	if err := tx.NewRaw("SELECT system_id, status FROM health_check_assignments WHERE active AND system_id IN (?)",
-		bun.List(ids)).Scan(ctx, &checks); err != nil {
+	if err := tx.NewRaw(`SELECT system_id, status, FALSE AS forced FROM health_check_assignments WHERE active AND system_id IN (?)
+		UNION ALL SELECT system_id, status, TRUE FROM health_check_overrides WHERE system_id IN (?)`,
+		bun.List(ids), bun.List(ids)).Scan(ctx, &said); err != nil {
 		return nil, fmt.Errorf("read slices of systems: %w", err)
 	}
-	statuses := map[string][]Status{}
-	for _, c := range checks {
-		statuses[c.SystemID] = append(statuses[c.SystemID], c.Status)
+	tallies := make(map[string]tally, len(ids))
+	for _, id := range ids {
+		tallies[id] = tally{worst: Unknown}
+	}
+	for _, c := range said {
+		t := tallies[c.SystemID]
+		t.worst = worse(t.worst, c.Status)
+		if !c.Forced {
+			t.checks++
+			if c.Status == Healthy {
+				t.healthy++
+			}
+		}
+		tallies[c.SystemID] = t
 	}
 	var changes []Transition
 	for _, r := range rows {
-		to := rollup(statuses[r.SystemID])
+		to := tallies[r.SystemID].worst
 		if to == r.Status {
 			continue
 		}
@@ -58,7 +77,10 @@ func (s *Service) rollUp(ctx context.Context, tx bun.Tx, drivers map[string]stri
 		}
 		changes = append(changes, t)
 	}
-	return changes, writeTransitions(ctx, tx, changes)
+	if err := writeTransitions(ctx, tx, changes); err != nil {
+		return nil, err
+	}
+	return changes, s.publish(ctx, tx, changes, tallies)
 }
 
 func writeTransitions(ctx context.Context, tx bun.Tx, changes []Transition) error {

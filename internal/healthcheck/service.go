@@ -88,7 +88,11 @@ type Deps struct {
 	Kinds   kinds
 	Systems systems
 	Signals signals
-	Log     *slog.Logger
+	Bus     *event.Bus
+	// OverrideRules says by source, for those who may call SetOverrides, which
+	// access rule lets a viewer know what the source is about.
+	OverrideRules map[string]string
+	Log           *slog.Logger
 	// Now is the wall clock; nil means time.Now.
 	Now     func() time.Time
 	Options Options
@@ -102,9 +106,12 @@ type Service struct {
 	kinds   kinds
 	systems systems
 	signals *signaller
+	bus     *event.Bus
 	log     *slog.Logger
 	clock   func() time.Time
 	opts    Options
+
+	overrideRules map[string]string
 
 	ops     *operations
 	owner   string // names this process in claims
@@ -135,15 +142,16 @@ func New(d Deps) *Service {
 	o := d.Options.withDefaults()
 	s := &Service{
 		db: d.DB, secrets: d.Secrets, kinds: d.Kinds, systems: d.Systems,
-		signals: newSignaller(d.Signals, now),
-		log:     d.Log, clock: now, opts: o,
-		owner: newID(),
-		stats: newLateness(),
-		cache: newRunCache(),
-		wake:  make(chan struct{}, 1),
-		freed: make(chan struct{}, 1),
-		slots: make(chan struct{}, o.Workers),
-		purge: make(chan struct{}, 1),
+		signals: newSignaller(d.Signals, now), bus: d.Bus,
+		log: d.Log, clock: now, opts: o,
+		overrideRules: d.OverrideRules,
+		owner:         newID(),
+		stats:         newLateness(),
+		cache:         newRunCache(),
+		wake:          make(chan struct{}, 1),
+		freed:         make(chan struct{}, 1),
+		slots:         make(chan struct{}, o.Workers),
+		purge:         make(chan struct{}, 1),
 	}
 	s.ops = newOperations(s)
 	return s

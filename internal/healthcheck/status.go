@@ -68,9 +68,13 @@ func (s *Service) SystemStatuses(ctx context.Context, systemIDs []string) (map[s
 	if err != nil {
 		return nil, err
 	}
+	said, err := s.overrides(ctx, systemIDs)
+	if err != nil {
+		return nil, err
+	}
 	now := s.now()
 	for id := range names {
-		out[id] = SystemStatus{Status: Unknown, EvaluatedAt: now, Checks: []CheckStatus{}}
+		out[id] = SystemStatus{Status: Unknown, Measured: Unknown, EvaluatedAt: now, Checks: []CheckStatus{}, Overrides: said[id]}
 	}
 	for _, r := range rows {
 		if st, ok := out[r.SystemID]; ok && r.Status != Unknown {
@@ -81,6 +85,9 @@ func (s *Service) SystemStatuses(ctx context.Context, systemIDs []string) (map[s
 	for _, c := range checks {
 		if st, ok := out[c.SystemID]; ok {
 			st.Checks = append(st.Checks, c)
+			if c.Enabled && !c.Paused {
+				st.Measured = worse(st.Measured, c.Status)
+			}
 			out[c.SystemID] = st
 		}
 	}

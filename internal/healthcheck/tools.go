@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,18 @@ type statusInput struct {
 
 // statusOutput is the state of checks for a model.
 type statusOutput struct {
-	Checks []statusCheck `json:"checks"`
+	Checks []statusCheck  `json:"checks"`
+	Forced []forcedStatus `json:"forced,omitempty"`
+}
+
+// forcedStatus is a system whose health is forced by hand, whatever its checks
+// say.
+type forcedStatus struct {
+	SystemID   string    `json:"systemId"`
+	SystemName string    `json:"systemName"`
+	Status     string    `json:"status"`
+	Reason     string    `json:"reason"`
+	Since      time.Time `json:"since"`
 }
 
 type statusCheck struct {
@@ -76,7 +88,7 @@ func (s *Service) Tools() []tool.Tool {
 	manage := []authz.Rule{RuleManage}
 	return []tool.Tool{
 		tool.Define(tool.Spec{Name: "healthcheck.status", Effect: tool.Read, Access: []authz.Rule{RuleStatus},
-			Description: "The present state of health checks: status (unknown means that it never ran), since when, the reason while failing, interval, paused, last run. Use it to say what is down and to find a check's id."},
+			Description: "The present state of health checks: status (unknown means that it never ran), since when, the reason while failing, interval, paused, last run. forced lists systems whose health is set by hand, by an incident, on top of their checks. Use it to say what is down and to find a check's id."},
 			s.toolStatus),
 		tool.DefineChange(tool.Spec{Name: "healthcheck.propose", Effect: tool.Mutate, Access: manage,
 			Description: "Create a health check and assign it to a system. For a URL use strategyId healthcheck-http.http with one collector healthcheck-http.request {url} and an assertion on statusCode. A check runs only once it is assigned: pass assignToSystemId, or assignToSystemName for a system that is only proposed so far."},
@@ -119,12 +131,16 @@ func (s *Service) secretKeys() []string {
 
 func (s *Service) toolStatus(ctx context.Context, in statusInput) (statusOutput, error) {
 	out := statusOutput{Checks: []statusCheck{}}
-	where, args := "TRUE", []any(nil)
+	where, args, systems := "TRUE", []any(nil), []string(nil)
 	if in.SystemID != "" {
 		if err := s.mustExist(ctx, in.SystemID); err != nil {
 			return out, err
 		}
-		where, args = "a.system_id = ?", []any{in.SystemID}
+		where, args, systems = "a.system_id = ?", []any{in.SystemID}, []string{in.SystemID}
+	}
+	said, err := s.overrides(ctx, systems)
+	if err != nil {
+		return out, err
 	}
 	checks, err := s.checkStatuses(ctx, where, args...)
 	if err != nil {
@@ -136,10 +152,18 @@ func (s *Service) toolStatus(ctx context.Context, in statusInput) (statusOutput,
 		ids = append(ids, c.SystemID)
 		assigned[c.ConfigurationID] = true
 	}
+	for id := range said {
+		ids = append(ids, id)
+	}
 	names, err := s.systems.SystemNames(ctx, ids)
 	if err != nil {
 		return out, fmt.Errorf("look up systems: %w", err)
 	}
+	for id, list := range said {
+		o := s.visible(ctx, list[0])
+		out.Forced = append(out.Forced, forcedStatus{id, names[id], string(o.Status), o.String(), o.Since})
+	}
+	slices.SortFunc(out.Forced, func(a, b forcedStatus) int { return strings.Compare(a.SystemID, b.SystemID) })
 	for _, c := range checks {
 		row := statusCheck{ConfigurationID: c.ConfigurationID, Name: c.ConfigurationName, SystemID: c.SystemID, SystemName: names[c.SystemID],
 			Status: string(c.Status), Since: timeOrNil(c.Since), Reason: c.Reason, IntervalSeconds: c.IntervalSeconds, Paused: c.Paused,

@@ -209,6 +209,20 @@ func (c *Client) Insert(ctx context.Context, tx bun.Tx, args river.JobArgs, opts
 	return nil
 }
 
+// InsertMany is Insert for several jobs of one kind in one statement.
+func (c *Client) InsertMany(ctx context.Context, tx bun.Tx, jobs []river.InsertManyParams) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if c.river == nil {
+		return errors.New("job queue is not started")
+	}
+	if _, err := c.river.InsertManyFastTx(ctx, tx.Tx, jobs); err != nil {
+		return fmt.Errorf("enqueue %s: %w", jobs[0].Args.Kind(), err)
+	}
+	return nil
+}
+
 type choreArgs struct {
 	Name string `json:"name" river:"unique"`
 }
