@@ -3,10 +3,14 @@ package app
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/catalog"
 	"github.com/checkstack/checkstack/internal/event"
 	"github.com/checkstack/checkstack/internal/healthcheck"
+	"github.com/checkstack/checkstack/internal/incident"
 	"github.com/checkstack/checkstack/internal/overview"
 )
 
@@ -35,23 +39,21 @@ func healthIssues(h *healthcheck.Service) overview.Contributor {
 		}}
 }
 
-// transitions gives the overview the changes of health.
-func transitions(h *healthcheck.Service) overview.Transitions {
-	return func(ctx context.Context, limit int) ([]overview.Transition, error) {
-		list, err := h.RecentTransitions(ctx, limit)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]overview.Transition, len(list))
-		for i, t := range list {
-			out[i] = overview.Transition{ID: t.ID, SystemID: t.SystemID, To: string(t.To), At: t.At}
-			if t.From != "" {
-				from := string(t.From)
-				out[i].From = &from
+// healthActivity tells the overview how health changed.
+func healthActivity(h *healthcheck.Service) overview.ActivitySource {
+	return overview.ActivitySource{Source: "healthcheck", Rule: healthcheck.RuleStatus,
+		Read: func(ctx context.Context, limit int) ([]overview.Activity, error) {
+			list, err := h.RecentTransitions(ctx, limit)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return out, nil
-	}
+			out := make([]overview.Activity, len(list))
+			for i, t := range list {
+				out[i] = overview.Activity{ID: t.ID, Kind: "changed", SystemIDs: []string{t.SystemID},
+					From: string(t.From), To: string(t.To), Href: "/catalog/system/" + t.SystemID, At: t.At}
+			}
+			return out, nil
+		}}
 }
 
 // callEvents tells a person's open pages that one of their tool calls moved on,
@@ -61,5 +63,31 @@ type callEvents struct{ signals *event.Signals }
 func (c callEvents) ToolCalled(ctx context.Context, e proposal.ToolCalled) {
 	if e.PrincipalKind == authz.User {
 		c.signals.Publish(ctx, event.Signal{ID: "ai.toolCalled", PluginID: "ai", Payload: e, UserID: e.PrincipalID})
+	}
+}
+
+// incidentSource names incidents where health says who forces it.
+const incidentSource = "incident"
+
+// incidentHealth lets incidents worsen the health of systems.
+type incidentHealth struct{ health *healthcheck.Service }
+
+func (h incidentHealth) SetOverride(ctx context.Context, tx bun.Tx, o incident.Override) error {
+	return h.health.SetOverrides(ctx, tx, healthcheck.OverrideSet{Source: incidentSource, SourceID: o.IncidentID, Title: o.Title,
+		Status: healthcheck.Status(o.Level), SystemIDs: o.SystemIDs})
+}
+
+// dependents asks every domain what it would lose with a system.
+func dependents(ask ...catalog.Dependents) catalog.Dependents {
+	return func(ctx context.Context, systemID string) ([]string, error) {
+		var all []string
+		for _, of := range ask {
+			lost, err := of(ctx, systemID)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, lost...)
+		}
+		return all, nil
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/checkstack/checkstack/internal/healthcheck/strategy/standard"
 	"github.com/checkstack/checkstack/internal/httpapi"
 	"github.com/checkstack/checkstack/internal/identity"
+	"github.com/checkstack/checkstack/internal/incident"
 	"github.com/checkstack/checkstack/internal/netguard"
 	"github.com/checkstack/checkstack/internal/operation"
 	"github.com/checkstack/checkstack/internal/overview"
@@ -26,6 +27,7 @@ type domains struct {
 	identity    *identity.Service
 	catalog     *catalog.Service
 	healthcheck *healthcheck.Service
+	incident    *incident.Service
 	overview    *overview.Service
 	tools       *tool.Registry
 	gate        *proposal.Gate
@@ -47,14 +49,18 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 		return nil, err
 	}
 	d.healthcheck = healthcheck.New(healthcheck.Deps{DB: a.db, Secrets: a.secrets, Kinds: kinds, Systems: d.catalog,
-		Signals: a.signals, Bus: a.bus, Log: a.log, OverrideRules: map[string]string{"incident": "incident.incident.read"},
+		Signals: a.signals, Bus: a.bus, Log: a.log, OverrideRules: map[string]string{incidentSource: incident.Read.ID},
 		Options: healthcheck.Options{Workers: a.cfg.CheckWorkers}})
 	a.jobs.Every("healthcheck.retain", time.Hour, 10*time.Minute, d.healthcheck.Retain)
 
-	d.overview = overview.New(d.catalog, transitions(d.healthcheck), []overview.Contributor{healthIssues(d.healthcheck)}, a.log)
+	d.incident = incident.New(incident.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Health: incidentHealth{d.healthcheck},
+		Authors: d.identity, Log: a.log})
+
+	d.overview = overview.New(d.catalog, []overview.Contributor{healthIssues(d.healthcheck)},
+		[]overview.ActivitySource{healthActivity(d.healthcheck)}, a.log)
 
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
-		d.catalog.Tools(d.healthcheck.DependentsOf), d.healthcheck.Tools())
+		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools())
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +72,15 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log,
 		HTTP: netguard.NewClient(netguard.Trusted, 0)})
 
-	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(),
-		d.overview.Operations(catalog.SystemRead, healthcheck.RuleStatus), d.agent.Operations())
+	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(),
+		d.overview.Operations(catalog.SystemRead), d.agent.Operations())
 	return d, nil
 }
 
 // rules gives every access rule that can be granted.
 func (d *domains) rules() []authz.Rule {
 	all := []authz.Rule{docsRead}
-	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), agent.Rules()} {
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), agent.Rules()} {
 		all = append(all, rules...)
 	}
 	return all

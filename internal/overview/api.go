@@ -50,28 +50,40 @@ type ActivityInput struct {
 	Limit int `json:"limit,omitempty" minimum:"1" maximum:"100" default:"8"`
 }
 
-// ActivityView is one change of a system's health.
+// ActivityView is one thing that happened.
 type ActivityView struct {
-	ID         string    `json:"id"`
-	SystemID   string    `json:"systemId"`
-	SystemName string    `json:"systemName"`
-	From       *string   `json:"from" nullable:"true" doc:"Status before, null for the first"`
-	To         string    `json:"to"`
-	At         time.Time `json:"at"`
+	Source  string      `json:"source" doc:"Plugin it comes from"`
+	Kind    string      `json:"kind" doc:"What happened, such as changed, opened or started"`
+	ID      string      `json:"id" doc:"Unique within the source"`
+	Title   string      `json:"title" doc:"What it happened to: the name of a system, the title of an incident"`
+	Systems []SystemRef `json:"systems" doc:"Systems it is about"`
+	From    string      `json:"from,omitempty" doc:"Status before"`
+	To      string      `json:"to,omitempty" doc:"Status since"`
+	Href    string      `json:"href,omitempty" doc:"Page with more; absent when the caller may not open it"`
+	At      time.Time   `json:"at"`
 }
 
-// ActivityOutput lists changes, newest first.
+// SystemRef names a system.
+type SystemRef struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// ActivityOutput lists what happened, newest first, and how complete that is.
 type ActivityOutput struct {
-	Items []ActivityView `json:"items"`
+	Items               []ActivityView `json:"items"`
+	CheckedSources      []string       `json:"checkedSources"`
+	InaccessibleSources []string       `json:"inaccessibleSources" doc:"Sources the caller may not read"`
+	FailedSources       []string       `json:"failedSources" doc:"Sources that could not be read"`
 }
 
 // Operations declares what the dashboard reads. rule is what a viewer of
-// systems must hold, health what a viewer of health must hold.
-func (s *Service) Operations(rule, health authz.Rule) []operation.Operation {
+// systems must hold; each source asks for its own besides.
+func (s *Service) Operations(rule authz.Rule) []operation.Operation {
 	return []operation.Operation{
 		s.issuesOperation(rule),
 		operation.New(operation.Declaration{ID: "system.getRecentActivity", Kind: operation.Query, Caller: operation.Public,
-			Summary: "List recent changes of health", Access: []authz.Rule{rule, health}}, s.getRecentActivity),
+			Summary: "List what happened lately: changes of health, incidents, maintenances", Access: []authz.Rule{rule}}, s.getRecentActivity),
 	}
 }
 
@@ -99,23 +111,19 @@ func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput
 }
 
 func (s *Service) getRecentActivity(ctx context.Context, in *ActivityInput) (*ActivityOutput, error) {
-	list, err := s.transitions(ctx, in.Limit)
+	feed, err := s.RecentActivity(ctx, in.Limit)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(list))
-	for i, t := range list {
-		ids[i] = t.SystemID
-	}
-	names, err := s.systems.SystemNames(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := &ActivityOutput{Items: []ActivityView{}}
-	for _, t := range list {
-		if name, ok := names[t.SystemID]; ok {
-			out.Items = append(out.Items, ActivityView{t.ID, t.SystemID, name, t.From, t.To, t.At})
+	out := &ActivityOutput{Items: make([]ActivityView, len(feed.Items)),
+		CheckedSources: feed.Checked, InaccessibleSources: feed.Inaccessible, FailedSources: feed.Failed}
+	for i, a := range feed.Items {
+		v := ActivityView{Source: a.Source, Kind: a.Kind, ID: a.ID, Title: a.Title, Systems: make([]SystemRef, len(a.Systems)),
+			From: a.From, To: a.To, Href: a.Href, At: a.At}
+		for j, sys := range a.Systems {
+			v.Systems[j] = SystemRef(sys)
 		}
+		out.Items[i] = v
 	}
 	return out, nil
 }

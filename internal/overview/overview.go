@@ -1,10 +1,10 @@
-// Package overview answers the question that spans domains: what needs
-// attention now? Every domain contributes signals about systems through a
-// Contributor; the dashboard and the assistant's tool system.issues read the
-// same answer from here, so they cannot disagree.
+// Package overview answers the questions that span domains: what needs attention
+// now (this file), and what happened lately (activity.go). Every domain
+// contributes signals about systems and its own recent history; the dashboard and
+// the assistant's tools read the same answer from here, so they cannot disagree.
 //
 // A source that the viewer may not read, or that could not be read, is named
-// in the answer: silence is never taken for "all clear".
+// in the answer: silence is never taken for "all clear" (sources.go).
 package overview
 
 import (
@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/checkstack/checkstack/internal/authz"
@@ -69,17 +68,6 @@ type Watched struct {
 	LastRunAt               *time.Time
 }
 
-// Transition is one change of a system's health, for the activity list.
-type Transition struct {
-	ID, SystemID string
-	From         *string
-	To           string
-	At           time.Time
-}
-
-// Transitions gives the newest changes of health, newest first.
-type Transitions func(ctx context.Context, limit int) ([]Transition, error)
-
 type systemNames interface {
 	SystemNames(ctx context.Context, ids []string) (map[string]string, error)
 }
@@ -87,14 +75,14 @@ type systemNames interface {
 // Service derives the overview.
 type Service struct {
 	systems      systemNames
-	transitions  Transitions
 	contributors []Contributor
+	activities   []ActivitySource
 	log          *slog.Logger
 }
 
-// New makes the service over the contributors of every domain.
-func New(systems systemNames, transitions Transitions, contributors []Contributor, log *slog.Logger) *Service {
-	return &Service{systems: systems, transitions: transitions, contributors: contributors, log: log}
+// New makes the service over what every domain contributes.
+func New(systems systemNames, contributors []Contributor, activities []ActivitySource, log *slog.Logger) *Service {
+	return &Service{systems: systems, contributors: contributors, activities: activities, log: log}
 }
 
 // SystemIssues is a system and what is said about it, worst first.
@@ -113,53 +101,34 @@ type SourcedSignal struct {
 type Issues struct {
 	Systems []SystemIssues
 	Watched Watched
-	// Every source is in exactly one of these.
-	Checked, Inaccessible, Failed []string
+	Coverage
 }
 
 // Issues reads every source at once, as the principal in ctx. systemIDs, if
 // not nil, limits the answer.
 func (s *Service) Issues(ctx context.Context, systemIDs []string) (Issues, error) {
 	p := authz.From(ctx)
-	type reading struct {
-		Reading
-		accessible bool
-		err        error
-	}
-	readings := make([]reading, len(s.contributors))
-	var wg sync.WaitGroup
+	sources := make([]source[Reading], len(s.contributors))
 	for i, c := range s.contributors {
-		if readings[i].accessible = p.Has(c.Rule.ID); !readings[i].accessible {
-			continue
-		}
-		wg.Go(func() { readings[i].Reading, readings[i].err = c.Read(ctx) })
+		sources[i] = source[Reading]{c.Source, c.Rule, c.Read}
 	}
-	wg.Wait()
-
-	out := Issues{Systems: []SystemIssues{}, Checked: []string{}, Inaccessible: []string{}, Failed: []string{}}
+	out := Issues{Systems: []SystemIssues{}}
+	var readings []answer[Reading]
+	readings, out.Coverage = read(ctx, s.log, sources)
 	bySystem := map[string][]SourcedSignal{}
-	for i, c := range s.contributors {
-		switch r := readings[i]; {
-		case !r.accessible:
-			out.Inaccessible = append(out.Inaccessible, c.Source)
-		case r.err != nil:
-			s.log.ErrorContext(ctx, "issues could not be read", "source", c.Source, "error", r.err)
-			out.Failed = append(out.Failed, c.Source)
-		default:
-			out.Checked = append(out.Checked, c.Source)
-			if r.Watched.Total > 0 {
-				out.Watched = r.Watched
+	for _, r := range readings {
+		if r.value.Watched.Total > 0 {
+			out.Watched = r.value.Watched
+		}
+		for id, signals := range r.value.Signals {
+			if systemIDs != nil && !slices.Contains(systemIDs, id) {
+				continue
 			}
-			for id, signals := range r.Signals {
-				if systemIDs != nil && !slices.Contains(systemIDs, id) {
-					continue
+			for _, sig := range signals {
+				if sig.Rule != "" && !p.Has(sig.Rule) {
+					sig.Href = ""
 				}
-				for _, sig := range signals {
-					if sig.Rule != "" && !p.Has(sig.Rule) {
-						sig.Href = ""
-					}
-					bySystem[id] = append(bySystem[id], SourcedSignal{c.Source, sig})
-				}
+				bySystem[id] = append(bySystem[id], SourcedSignal{r.source, sig})
 			}
 		}
 	}

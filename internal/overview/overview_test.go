@@ -16,7 +16,7 @@ type names map[string]string
 
 func (n names) SystemNames(_ context.Context, ids []string) (map[string]string, error) { return n, nil }
 
-func source(id string, signals map[string][]Signal, err error) Contributor {
+func contributor(id string, signals map[string][]Signal, err error) Contributor {
 	return Contributor{Source: id, Rule: authz.Rule{ID: id + ".x.read"},
 		Read: func(context.Context) (Reading, error) { return Reading{Signals: signals}, err }}
 }
@@ -24,18 +24,19 @@ func source(id string, signals map[string][]Signal, err error) Contributor {
 func TestIssuesOrderAndHonesty(t *testing.T) {
 	t.Parallel()
 	at := func(min int) *time.Time { t := time.Date(2026, 1, 1, 0, min, 0, 0, time.UTC); return &t }
-	s := New(names{"a": "A", "b": "B", "c": "C", "d": "D"}, nil, []Contributor{
-		source("healthcheck", map[string][]Signal{
+	s := New(names{"a": "A", "b": "B", "c": "C", "d": "D"}, []Contributor{
+		contributor("healthcheck", map[string][]Signal{
 			"a":    {{Tone: ToneWarn, Label: "w"}},
 			"b":    {{Tone: ToneError, Label: "e", Since: at(5)}},
 			"c":    {{Tone: ToneError, Label: "e", Since: at(1), Href: "/x", Rule: "secret.x.read"}},
 			"gone": {{Tone: ToneError, Label: "e"}},
 			"none": {},
 		}, nil),
-		source("incident", map[string][]Signal{"d": {{Tone: ToneInfo, Label: "i"}, {Tone: ToneError, Label: "e"}}}, nil),
-		source("slo", nil, errors.New("broken")),
-		source("anomaly", map[string][]Signal{"a": {{Tone: ToneError, Label: "hidden"}}}, nil),
-	}, slog.New(slog.DiscardHandler))
+		contributor("incident", map[string][]Signal{"d": {{Tone: ToneInfo, Label: "i"}, {Tone: ToneError, Label: "e"}}}, nil),
+		contributor("slo", nil, errors.New("broken")),
+		contributor("anomaly", map[string][]Signal{"a": {{Tone: ToneError, Label: "hidden"}}}, nil),
+		{Source: "dependency", Rule: authz.Rule{ID: "slo.x.read"}, Read: func(context.Context) (Reading, error) { panic("bug") }},
+	}, nil, slog.New(slog.DiscardHandler))
 	ctx := authz.With(t.Context(), authz.Principal{Kind: authz.User, ID: "u", Rules: []string{"healthcheck.x.read", "incident.x.manage", "slo.x.read"}})
 	got, err := s.Issues(ctx, nil)
 	if err != nil {
@@ -54,7 +55,7 @@ func TestIssuesOrderAndHonesty(t *testing.T) {
 	if got.Systems[1].Signals[0].Href != "" {
 		t.Error("a link the viewer may not open must be dropped")
 	}
-	if d := cmp.Diff([][]string{{"healthcheck", "incident"}, {"anomaly"}, {"slo"}}, [][]string{got.Checked, got.Inaccessible, got.Failed}); d != "" {
+	if d := cmp.Diff([][]string{{"healthcheck", "incident"}, {"anomaly"}, {"slo", "dependency"}}, [][]string{got.Checked, got.Inaccessible, got.Failed}); d != "" {
 		t.Errorf("sources (-want +got)\n%s", d)
 	}
 	only, err := s.Issues(ctx, []string{"a"})
