@@ -1343,6 +1343,278 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/incident/addLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a link to an incident */
+        post: operations["incident_addLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/addUpdate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add an update to an incident's timeline, and change its status with it */
+        post: operations["incident_addUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/bulkDeleteIncidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete several incidents and say what became of each */
+        post: operations["incident_bulkDeleteIncidents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/bulkResolveIncidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve several incidents and say what became of each */
+        post: operations["incident_bulkResolveIncidents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/createIncident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open an incident */
+        post: operations["incident_createIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/deleteIncident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete an incident with its updates and links */
+        delete: operations["incident_deleteIncident"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/getBulkIncidentUpdates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List the updates of several incidents */
+        post: operations["incident_getBulkIncidentUpdates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/getBulkIncidentsForSystems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List the active incidents of several systems */
+        post: operations["incident_getBulkIncidentsForSystems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/getIncident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one incident with its updates and links */
+        get: operations["incident_getIncident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/getIncidentsForSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the active incidents of a system, newest first, at most 50 */
+        get: operations["incident_getIncidentsForSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/listIncidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List incidents, newest first; active ones unless asked otherwise */
+        get: operations["incident_listIncidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/removeLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a link from an incident */
+        delete: operations["incident_removeLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/resolveIncident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve an incident; refused with ALREADY_RESOLVED when it is */
+        post: operations["incident_resolveIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/resolveIncidentRefs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say which of the incidents that a text mentions the caller may read */
+        post: operations["incident_resolveIncidentRefs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/searchIncidentRefs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find incidents to mention in a text */
+        get: operations["incident_searchIncidentRefs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/incident/updateIncident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change an incident's own fields */
+        patch: operations["incident_updateIncident"];
+        trace?: never;
+    };
     "/rest/system/getIssues": {
         parameters: {
             query?: never;
@@ -1367,7 +1639,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List recent changes of health */
+        /** List what happened lately: changes of health, incidents, maintenances */
         get: operations["system_getRecentActivity"];
         put?: never;
         post?: never;
@@ -2016,6 +2288,18 @@ export interface components {
              */
             id: string;
         };
+        HealthcheckOverrideBody: {
+            /** Format: date-time */
+            since: string;
+            /** @description Plugin that forces it, such as incident */
+            source: string;
+            /** @description What forces it; absent when the caller may not know */
+            sourceId?: string;
+            /** @enum {string} */
+            status: "degraded" | "unhealthy";
+            /** @description Name of what forces it; absent when the caller may not know */
+            title?: string;
+        };
         HealthcheckOverviewBody: {
             configurationId: string;
             configurationName: string;
@@ -2102,9 +2386,19 @@ export interface components {
             checkStatuses: components["schemas"]["HealthcheckCheckStatusBody"][];
             /** Format: date-time */
             evaluatedAt: string;
+            /**
+             * @description By the checks alone
+             * @enum {string}
+             */
+            measuredStatus: "healthy" | "degraded" | "unhealthy" | "unknown";
+            /** @description The worst status that is forced by hand; null when none is */
+            override: components["schemas"]["HealthcheckOverrideBody"];
             /** Format: date-time */
             since: string | null;
-            /** @enum {string} */
+            /**
+             * @description The worst of the checks and of what is forced
+             * @enum {string}
+             */
             status: "healthy" | "degraded" | "unhealthy" | "unknown";
         };
         HealthcheckTestInput: {
@@ -2342,6 +2636,317 @@ export interface components {
         IdentityUsersOutput: {
             users: components["schemas"]["IdentityUserItem"][];
         };
+        IncidentAddLinkInput: {
+            /** Format: uuid */
+            incidentId: string;
+            label: string;
+            /** @description http or https address */
+            url: string;
+        };
+        IncidentAddUpdateInput: {
+            /**
+             * @description Who sees it: everyone who may read incidents, of those who is signed in, or who manages incidents
+             * @default public
+             * @enum {string}
+             */
+            audience?: "public" | "logged-in" | "internal";
+            /** Format: uuid */
+            incidentId: string;
+            /** @description Markdown */
+            message: string;
+            /**
+             * @description New status of the incident
+             * @enum {string}
+             */
+            statusChange?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+        };
+        IncidentBulkInput: {
+            ids: string[];
+        };
+        IncidentBulkOutput: {
+            results: components["schemas"]["IncidentBulkResult"][];
+        };
+        IncidentBulkResult: {
+            id: string;
+            /** @description Why it was not done */
+            message?: string;
+            /**
+             * @description skipped: it was resolved already
+             * @enum {string}
+             */
+            status: "resolved" | "deleted" | "skipped" | "not_found" | "failed";
+        };
+        IncidentBySystemOutput: {
+            /** @description By the id of the system; of each the newest 50 */
+            incidents: {
+                [key: string]: components["schemas"]["IncidentIncidentView"][];
+            };
+        };
+        IncidentCreateInput: {
+            /** @description Markdown */
+            description?: string;
+            /** @description First update of the timeline, for everyone */
+            initialMessage?: string;
+            /**
+             * @description While active, show the systems' health as at best this, whatever their checks say
+             * @enum {string}
+             */
+            override?: "degraded" | "unhealthy";
+            /** @enum {string} */
+            severity: "minor" | "major" | "critical";
+            /**
+             * @description Investigating when left out
+             * @enum {string}
+             */
+            status?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            /** @description While active, tell nobody about changes of the systems' health */
+            suppressNotifications?: boolean;
+            /** @description Systems concerned, at least one. Ids, never names. */
+            systemIds: string[];
+            /** @description What is wrong, in one line */
+            title: string;
+        };
+        IncidentDetailView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Markdown */
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            links: components["schemas"]["IncidentLinkView"][];
+            /**
+             * @description While active, the health of the systems is at best this
+             * @enum {string|null}
+             */
+            override: "degraded" | "unhealthy" | null;
+            /**
+             * Format: date-time
+             * @description Set while the status is resolved
+             */
+            resolvedAt: string | null;
+            /** @enum {string} */
+            severity: "minor" | "major" | "critical";
+            /**
+             * @description Every status but resolved is active
+             * @enum {string}
+             */
+            status: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            /** @description While active, nobody is told about changes of the systems' health */
+            suppressNotifications: boolean;
+            /** @description Systems concerned that still exist */
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["IncidentSystemView"][];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Those that are for the caller, oldest first */
+            updates: components["schemas"]["IncidentUpdateView"][];
+            /**
+             * Format: int64
+             * @description Rises with every change of the incident's own fields; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
+        };
+        IncidentIDInput: {
+            /**
+             * Format: uuid
+             * @description Id of the incident
+             */
+            id: string;
+        };
+        IncidentIncidentIDsInput: {
+            incidentIds: string[];
+        };
+        IncidentIncidentView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Markdown */
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description While active, the health of the systems is at best this
+             * @enum {string|null}
+             */
+            override: "degraded" | "unhealthy" | null;
+            /**
+             * Format: date-time
+             * @description Set while the status is resolved
+             */
+            resolvedAt: string | null;
+            /** @enum {string} */
+            severity: "minor" | "major" | "critical";
+            /**
+             * @description Every status but resolved is active
+             * @enum {string}
+             */
+            status: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            /** @description While active, nobody is told about changes of the systems' health */
+            suppressNotifications: boolean;
+            /** @description Systems concerned that still exist */
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["IncidentSystemView"][];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Rises with every change of the incident's own fields; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
+        };
+        IncidentIncidentsOutput: {
+            incidents: components["schemas"]["IncidentIncidentView"][];
+        };
+        IncidentLinkView: {
+            /** Format: uuid */
+            id: string;
+            label: string;
+            url: string;
+        };
+        IncidentListInput: {
+            /** @description nextCursor of the page before */
+            cursor?: string;
+            /** @description Resolved ones as well */
+            includeResolved?: boolean;
+            /**
+             * Format: int64
+             * @default 50
+             */
+            limit?: number;
+            /** @description Only incidents whose title contains this text, whatever its case */
+            query?: string;
+            /** @enum {string} */
+            severity?: "minor" | "major" | "critical";
+            /**
+             * @description Only this status; it beats includeResolved
+             * @enum {string}
+             */
+            status?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            /**
+             * Format: uuid
+             * @description Only incidents of this system. An id, never a name.
+             */
+            systemId?: string;
+        };
+        IncidentListOutput: {
+            /**
+             * Format: int64
+             * @description All active incidents, whatever the filter
+             */
+            activeCount: number;
+            /** @description Newest first */
+            incidents: components["schemas"]["IncidentIncidentView"][];
+            /** @description Null on the last page */
+            nextCursor: string | null;
+        };
+        IncidentRefIDsInput: {
+            ids: string[];
+        };
+        IncidentRefView: {
+            active: boolean;
+            /** Format: uuid */
+            id: string;
+            title: string;
+        };
+        IncidentRefsOutput: {
+            readable: components["schemas"]["IncidentRefView"][];
+        };
+        IncidentRemoveLinkInput: {
+            /**
+             * Format: uuid
+             * @description Id of the link
+             */
+            id: string;
+            /** Format: uuid */
+            incidentId: string;
+        };
+        IncidentResolveInput: {
+            /** Format: uuid */
+            id: string;
+            /** @description Last update, for everyone; "Incident resolved" when left out */
+            message?: string;
+        };
+        IncidentSearchRefsInput: {
+            /**
+             * Format: int64
+             * @default 10
+             */
+            limit?: number;
+            query?: string;
+        };
+        IncidentSearchRefsOutput: {
+            items: components["schemas"]["IncidentRefView"][];
+        };
+        IncidentSuccess: {
+            success: boolean;
+        };
+        IncidentSystemIDInput: {
+            /**
+             * Format: uuid
+             * @description Id of the system
+             */
+            systemId: string;
+        };
+        IncidentSystemIDsInput: {
+            systemIds: string[];
+        };
+        IncidentSystemView: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
+        IncidentUpdateInput: {
+            /** @description null clears it */
+            description?: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description null clears it
+             * @enum {string|null}
+             */
+            override?: "degraded" | "unhealthy" | null;
+            /** @enum {string} */
+            severity?: "minor" | "major" | "critical";
+            /** @enum {string} */
+            status?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            suppressNotifications?: boolean;
+            /** @description Replaces the systems concerned */
+            systemIds?: string[];
+            title?: string;
+            /**
+             * Format: int64
+             * @description The version this change was made against; the update is refused when it has moved
+             */
+            version?: number;
+        };
+        IncidentUpdateView: {
+            /** @enum {string} */
+            audience: "public" | "logged-in" | "internal";
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Id of the person or application; only for callers who manage incidents */
+            createdBy: string | null;
+            /** @description Null as well when the author was deleted */
+            createdByName: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description Markdown */
+            message: string;
+            /**
+             * @description The status that the incident got with this update
+             * @enum {string|null}
+             */
+            statusChange: "investigating" | "identified" | "fixing" | "monitoring" | "resolved" | null;
+        };
+        IncidentUpdatesOutput: {
+            /** @description By the id of the incident, oldest first; of each the newest 50 that are for the caller */
+            updates: {
+                [key: string]: components["schemas"]["IncidentUpdateView"][];
+            };
+        };
         OverviewActivityInput: {
             /**
              * Format: int64
@@ -2350,17 +2955,32 @@ export interface components {
             limit?: number;
         };
         OverviewActivityOutput: {
+            checkedSources: string[];
+            /** @description Sources that could not be read */
+            failedSources: string[];
+            /** @description Sources the caller may not read */
+            inaccessibleSources: string[];
             items: components["schemas"]["OverviewActivityView"][];
         };
         OverviewActivityView: {
             /** Format: date-time */
             at: string;
-            /** @description Status before, null for the first */
-            from: string | null;
+            /** @description Status before */
+            from?: string;
+            /** @description Page with more; absent when the caller may not open it */
+            href?: string;
+            /** @description Unique within the source */
             id: string;
-            systemId: string;
-            systemName: string;
-            to: string;
+            /** @description What happened, such as changed, opened or started */
+            kind: string;
+            /** @description Plugin it comes from */
+            source: string;
+            /** @description Systems it is about */
+            systems: components["schemas"]["OverviewSystemRef"][];
+            /** @description What it happened to: the name of a system, the title of an incident */
+            title: string;
+            /** @description Status since */
+            to?: string;
         };
         OverviewIssuesInput: {
             /** @description Only these systems. Ids are UUIDs from a list tool, never names. */
@@ -2410,6 +3030,10 @@ export interface components {
             source: string;
             /** @enum {string} */
             tone: "error" | "warn" | "info";
+        };
+        OverviewSystemRef: {
+            id: string;
+            name: string;
         };
         OverviewSystemView: {
             /** @description Worst first */
@@ -4923,6 +5547,540 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthcheckValidateOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_addLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentAddLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentLinkView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_addUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentAddUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentUpdateView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_bulkDeleteIncidents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentBulkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentBulkOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_bulkResolveIncidents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentBulkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentBulkOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_createIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentCreateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentIncidentView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_deleteIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_getBulkIncidentUpdates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentIncidentIDsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentUpdatesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_getBulkIncidentsForSystems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentSystemIDsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentBySystemOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_getIncident: {
+        parameters: {
+            query: {
+                /** @description Id of the incident */
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetailView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_getIncidentsForSystem: {
+        parameters: {
+            query: {
+                /** @description Id of the system */
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentIncidentsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_listIncidents: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before */
+                cursor?: string;
+                /** @description Resolved ones as well */
+                includeResolved?: boolean;
+                limit?: number;
+                /** @description Only incidents whose title contains this text, whatever its case */
+                query?: string;
+                severity?: "minor" | "major" | "critical";
+                /** @description Only this status; it beats includeResolved */
+                status?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+                /** @description Only incidents of this system. An id, never a name. */
+                systemId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentListOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_removeLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentRemoveLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_resolveIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentResolveInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentIncidentView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_resolveIncidentRefs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentRefIDsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRefsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_searchIncidentRefs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentSearchRefsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    incident_updateIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentIncidentView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
