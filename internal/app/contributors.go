@@ -6,6 +6,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/catalog"
 	"github.com/checkstack/checkstack/internal/event"
@@ -57,12 +58,17 @@ func healthActivity(h *healthcheck.Service) overview.ActivitySource {
 }
 
 // callEvents tells a person's open pages that one of their tool calls moved on,
-// so that a card decided in one tab changes in the other.
+// so that a card decided in one tab changes in the other. A change that did not
+// come from a chat waits for whoever may decide it, so all pages are told to
+// look at the approvals again; what they may see is decided there.
 type callEvents struct{ signals *event.Signals }
 
 func (c callEvents) ToolCalled(ctx context.Context, e proposal.ToolCalled) {
 	if e.PrincipalKind == authz.User {
 		c.signals.Publish(ctx, event.Signal{ID: "ai.toolCalled", PluginID: "ai", Payload: e, UserID: e.PrincipalID})
+	}
+	if e.Transport != proposal.Chat && e.Effect != tool.Read {
+		c.signals.Publish(ctx, event.Signal{ID: "ai.approvalsChanged", PluginID: "ai", Payload: struct{}{}})
 	}
 }
 

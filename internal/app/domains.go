@@ -56,31 +56,33 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d.incident = incident.New(incident.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Health: incidentHealth{d.healthcheck},
 		Authors: d.identity, Log: a.log})
 
-	d.overview = overview.New(d.catalog, []overview.Contributor{healthIssues(d.healthcheck)},
-		[]overview.ActivitySource{healthActivity(d.healthcheck)}, a.log)
+	d.overview = overview.New(d.catalog,
+		[]overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident)},
+		[]overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident)}, a.log)
 
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
 		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools())
 	if err != nil {
 		return nil, err
 	}
-	d.gate, err = proposal.New(proposal.Deps{DB: a.db, Tools: d.tools, Box: box, Events: callEvents{a.signals}, Log: a.log})
+	d.gate, err = proposal.New(proposal.Deps{DB: a.db, Tools: d.tools, Box: box, Events: callEvents{a.signals}, People: d.identity, Log: a.log})
 	if err != nil {
 		return nil, err
 	}
 	a.jobs.Every("proposal.sweep", time.Minute, 0, d.gate.Sweep)
+	a.jobs.Every("proposal.retain", time.Hour, 10*time.Minute, d.gate.Retain)
 	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log,
 		HTTP: netguard.NewClient(netguard.Trusted, 0)})
 
 	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(),
-		d.overview.Operations(catalog.SystemRead), d.agent.Operations())
+		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations())
 	return d, nil
 }
 
 // rules gives every access rule that can be granted.
 func (d *domains) rules() []authz.Rule {
 	all := []authz.Rule{docsRead}
-	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), agent.Rules()} {
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), proposal.Rules(), agent.Rules()} {
 		all = append(all, rules...)
 	}
 	return all

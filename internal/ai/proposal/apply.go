@@ -91,6 +91,10 @@ func (g *Gate) Apply(ctx context.Context, tok string) (AppliedChange, error) {
 	if err != nil {
 		return AppliedChange{}, err
 	}
+	return g.apply(ctx, p, r)
+}
+
+func (g *Gate) apply(ctx context.Context, p authz.Principal, r *row) (AppliedChange, error) {
 	if err := g.open(r); err != nil {
 		return AppliedChange{}, err
 	}
@@ -117,7 +121,7 @@ func (g *Gate) open(r *row) error {
 	switch {
 	case Status(r.Status) == Expired,
 		Status(r.Status) == Proposed && (r.ProposalExpiresAt == nil || !r.ProposalExpiresAt.After(g.now())):
-		return problem.Conflict("This proposal has expired: it waits %d minutes. Ask for the change again", int(TTL.Minutes())).Because(ErrExpired)
+		return problem.Conflict("This proposal has expired. Ask for the change again").Because(ErrExpired)
 	case Status(r.Status) != Proposed:
 		return consumed(r)
 	}
@@ -211,7 +215,7 @@ func (g *Gate) carryOut(ctx context.Context, p authz.Principal, t tool.Tool, r *
 		// The change itself has happened or failed; that is what the caller hears.
 		g.log.ErrorContext(ctx, "applied change could not be recorded", "call_id", r.ID, "tool", t.Name(), "error", serr)
 	}
-	g.emit(ctx, p, Transport(r.Transport), t, status)
+	g.emit(ctx, Who{authz.Kind(r.PrincipalKind), r.PrincipalID}, Transport(r.Transport), t, status)
 	if pr, ok := problem.As(err); ok {
 		return nil, problem.Invalid("The change failed: "+pr.Message, pr.Issues...).Because(errors.Join(ErrFailed, err))
 	}
@@ -249,14 +253,25 @@ func (g *Gate) Decline(ctx context.Context, tok string) error {
 	if err != nil {
 		return err
 	}
+	return g.decline(ctx, p, r)
+}
+
+func (g *Gate) decline(ctx context.Context, p authz.Principal, r *row) error {
 	now := db.Time(g.now())
 	res, err := g.db.Write.NewRaw(`UPDATE ai_tool_calls SET status = ?, finished_at = ?, applied_by_kind = ?, applied_by_id = ?
 		WHERE id = ? AND status = ?`, Rejected, now, p.Kind, p.ID, r.ID, Proposed).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("decline proposal %s: %w", r.ID, err)
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return err
+	n, err := res.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("decline proposal %s: %w", r.ID, err)
+	}
+	if n == 1 {
+		if t, ok := g.tools.Get(r.ToolName); ok {
+			g.emit(ctx, Who{authz.Kind(r.PrincipalKind), r.PrincipalID}, Transport(r.Transport), t, Rejected)
+		}
+		return nil
 	}
 	latest, err := g.load(ctx, r.ID)
 	if err != nil {

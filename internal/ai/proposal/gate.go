@@ -19,8 +19,19 @@ import (
 	"github.com/checkstack/checkstack/internal/secret"
 )
 
-// TTL is how long a proposal waits for a person.
-const TTL = 10 * time.Minute
+// How long a proposal waits for a person. In a chat the person is there; what
+// came through another door waits in the approvals inbox until somebody looks.
+const (
+	TTL      = 10 * time.Minute
+	InboxTTL = 24 * time.Hour
+)
+
+func ttl(tr Transport) time.Duration {
+	if tr == Chat {
+		return TTL
+	}
+	return InboxTTL
+}
 
 // The tool budget of a principal, spec/ai-platform.md 27.
 const (
@@ -78,6 +89,7 @@ type Transport string
 // The transports.
 const (
 	Chat       Transport = "chat"
+	API        Transport = "api" // ai.proposeTool
 	MCP        Transport = "mcp"
 	Automation Transport = "automation"
 )
@@ -106,12 +118,21 @@ type Events interface {
 	ToolCalled(ctx context.Context, e ToolCalled)
 }
 
-// Deps is what a Gate needs. Events may be nil.
+// People knows who exists.
+type People interface {
+	// Names gives the names of those of the people and applications that exist,
+	// by id.
+	Names(ctx context.Context, ids []string) (map[string]string, error)
+}
+
+// Deps is what a Gate needs. Events may be nil; without People the inbox and
+// the audit log name nobody.
 type Deps struct {
 	DB     *db.DB
 	Tools  *tool.Registry
 	Box    *secret.Box
 	Events Events
+	People People
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -123,13 +144,14 @@ type Gate struct {
 	shapes map[string]shape
 	box    *secret.Box
 	events Events
+	people People
 	log    *slog.Logger
 	now    func() time.Time
 }
 
 // New makes a gate. It fails when a tool's schema cannot be read.
 func New(d Deps) (*Gate, error) {
-	g := &Gate{db: d.DB, tools: d.Tools, shapes: map[string]shape{}, box: d.Box, events: d.Events, log: d.Log, now: d.Now}
+	g := &Gate{db: d.DB, tools: d.Tools, shapes: map[string]shape{}, box: d.Box, events: d.Events, people: d.People, log: d.Log, now: d.Now}
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -279,7 +301,7 @@ func (g *Gate) read(ctx context.Context, p authz.Principal, id string, c *Call, 
 	if err := g.finish(ctx, id, status, nil, runErr); err != nil {
 		return nil, fmt.Errorf("record call of %s: %w", c.tool.Name(), errors.Join(err, runErr))
 	}
-	g.emit(ctx, p, o.Transport, c.tool, status)
+	g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, status)
 	return result, runErr
 }
 
@@ -293,16 +315,16 @@ func (g *Gate) propose(ctx context.Context, p authz.Principal, id string, c *Cal
 	}
 	var made *Proposal
 	if err == nil {
-		made, err = g.store(ctx, id, c.tool, dry)
+		made, err = g.store(ctx, id, c.tool, dry, ttl(o.Transport))
 	}
 	if err != nil {
 		if ferr := g.finish(ctx, id, Failed, nil, err); ferr != nil {
 			g.log.ErrorContext(ctx, "failed proposal could not be recorded", "call_id", id, "tool", c.tool.Name(), "error", ferr)
 		}
-		g.emit(ctx, p, o.Transport, c.tool, Failed)
+		g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, Failed)
 		return nil, err
 	}
-	g.emit(ctx, p, o.Transport, c.tool, Proposed)
+	g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, Proposed)
 	return made, nil
 }
 
@@ -327,11 +349,12 @@ func (g *Gate) autoApply(ctx context.Context, p authz.Principal, id string, c *C
 	return made, applied.Result, nil
 }
 
-func (g *Gate) emit(ctx context.Context, p authz.Principal, tr Transport, t tool.Tool, s Status) {
+// emit tells of a call of who; a decision is told under the one who asked.
+func (g *Gate) emit(ctx context.Context, who Who, tr Transport, t tool.Tool, s Status) {
 	if g.events == nil {
 		return
 	}
-	g.events.ToolCalled(ctx, ToolCalled{PrincipalKind: p.Kind, PrincipalID: p.ID, Transport: tr,
+	g.events.ToolCalled(ctx, ToolCalled{PrincipalKind: who.Kind, PrincipalID: who.ID, Transport: tr,
 		ToolName: t.Name(), Effect: t.Effect(), Status: s})
 }
 

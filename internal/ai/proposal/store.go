@@ -53,6 +53,7 @@ type Proposal struct {
 type Record struct {
 	Proposal
 	Status         Status
+	Transport      Transport
 	ConversationID string
 	// Result is the scrubbed result of an applied change.
 	Result json.RawMessage
@@ -63,6 +64,11 @@ type Record struct {
 	AppliedBy  Who
 	ProposedAt time.Time
 	AppliedAt  *time.Time
+	// CreatedAt is when the call was made, FinishedAt when it had its outcome.
+	CreatedAt  time.Time
+	FinishedAt *time.Time
+	// ArgsHash identifies the arguments without telling them.
+	ArgsHash string
 }
 
 // Who is a principal in a record.
@@ -99,11 +105,13 @@ type row struct {
 	ProposedAt        *time.Time
 	AppliedAt         *time.Time
 	FinishedAt        *time.Time
+	CreatedAt         time.Time
+	ArgsHash          string
 }
 
 const rowColumns = `id, principal_kind, principal_id, transport, conversation_id, tool_name, effect, status,
 	proposal_nonce, proposal_expires_at, applied_by_kind, applied_by_id, result_snapshot, proposed_payload,
-	error, proposed_at, applied_at, finished_at`
+	error, proposed_at, applied_at, finished_at, created_at, args_hash`
 
 // interrupted is the error of a row whose work never reported back.
 const interrupted = "The call was interrupted before it finished"
@@ -157,7 +165,7 @@ func (g *Gate) finish(ctx context.Context, id string, s Status, snap *snapshot, 
 }
 
 // store turns the reserved row into a proposal.
-func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry) (*Proposal, error) {
+func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry, wait time.Duration) (*Proposal, error) {
 	sh := g.shapes[t.Name()]
 	payload, err := sh.redact(dry.Payload)
 	if err != nil {
@@ -181,7 +189,7 @@ func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry) 
 	}
 	nonce := hex.EncodeToString(b[:])
 	now := db.Time(g.now())
-	expires := now.Add(TTL)
+	expires := now.Add(wait)
 	res, err := g.db.Write.NewRaw(`UPDATE ai_tool_calls SET status = ?, error = NULL, proposal_nonce = ?, proposal_expires_at = ?,
 		proposed_payload = ?, result_snapshot = ?, proposed_at = ? WHERE id = ?`,
 		Proposed, nonce, expires, sealed, string(snap), now, id).Exec(ctx)
@@ -203,6 +211,14 @@ func (g *Gate) load(ctx context.Context, id string) (*row, error) {
 	return r, nil
 }
 
+func (g *Gate) loadRecord(ctx context.Context, id string) (*Record, error) {
+	r, err := g.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return g.record(r)
+}
+
 // record reads a row as it may be shown, without its token.
 func (g *Gate) record(r *row) (*Record, error) {
 	var snap snapshot
@@ -215,6 +231,9 @@ func (g *Gate) record(r *row) (*Record, error) {
 		Proposal: Proposal{ID: r.ID, ToolName: r.ToolName, Effect: tool.Effect(r.Effect), Summary: snap.Summary,
 			Payload: snap.Payload, Diff: snap.Diff, Blocked: snap.Blocked},
 		Status:         Status(r.Status),
+		Transport:      Transport(r.Transport),
+		CreatedAt:      r.CreatedAt.UTC(),
+		ArgsHash:       r.ArgsHash,
 		ConversationID: text(r.ConversationID),
 		Result:         snap.Result,
 		Error:          text(r.Error),
@@ -230,6 +249,10 @@ func (g *Gate) record(r *row) (*Record, error) {
 	if r.AppliedAt != nil {
 		at := r.AppliedAt.UTC()
 		rec.AppliedAt = &at
+	}
+	if r.FinishedAt != nil {
+		at := r.FinishedAt.UTC()
+		rec.FinishedAt = &at
 	}
 	switch {
 	case rec.Status == Proposed && !rec.ExpiresAt.After(g.now()):
