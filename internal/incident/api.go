@@ -10,8 +10,8 @@ import (
 	"github.com/checkstack/checkstack/internal/operation"
 )
 
-// IncidentView is an incident in an API answer.
-type IncidentView struct {
+// View is an incident in an API answer.
+type View struct {
 	ID                    string       `json:"id" format:"uuid"`
 	Title                 string       `json:"title"`
 	Description           *string      `json:"description" nullable:"true" doc:"Markdown"`
@@ -35,7 +35,7 @@ type SystemView struct {
 
 // DetailView is an incident with its timeline and links.
 type DetailView struct {
-	IncidentView
+	View
 	Updates []UpdateView `json:"updates" doc:"Those that are for the caller, oldest first"`
 	Links   []LinkView   `json:"links"`
 }
@@ -78,9 +78,9 @@ type ListInput struct {
 
 // ListOutput is a page of incidents.
 type ListOutput struct {
-	Incidents   []IncidentView `json:"incidents" doc:"Newest first"`
-	NextCursor  *string        `json:"nextCursor" nullable:"true" doc:"Null on the last page"`
-	ActiveCount int            `json:"activeCount" doc:"All active incidents, whatever the filter"`
+	Incidents   []View  `json:"incidents" doc:"Newest first"`
+	NextCursor  *string `json:"nextCursor" nullable:"true" doc:"Null on the last page"`
+	ActiveCount int     `json:"activeCount" doc:"All active incidents, whatever the filter"`
 }
 
 // IDInput names an incident.
@@ -98,19 +98,19 @@ type SystemIDsInput struct {
 	SystemIDs []string `json:"systemIds" maxItems:"500" format:"uuid"`
 }
 
-// IncidentIDsInput names incidents.
-type IncidentIDsInput struct {
+// IDsInput names incidents.
+type IDsInput struct {
 	IncidentIDs []string `json:"incidentIds" maxItems:"100" format:"uuid"`
 }
 
-// IncidentsOutput lists incidents.
-type IncidentsOutput struct {
-	Incidents []IncidentView `json:"incidents"`
+// OfSystemOutput lists incidents.
+type OfSystemOutput struct {
+	Incidents []View `json:"incidents"`
 }
 
 // BySystemOutput lists incidents by system.
 type BySystemOutput struct {
-	Incidents map[string][]IncidentView `json:"incidents" doc:"By the id of the system; of each the newest 50"`
+	Incidents map[string][]View `json:"incidents" doc:"By the id of the system; of each the newest 50"`
 }
 
 // UpdatesOutput lists updates by incident.
@@ -224,13 +224,13 @@ func (s *Service) Operations() []operation.Operation {
 type operations struct {
 	list        *operation.Op[ListInput, ListOutput]
 	get         *operation.Op[IDInput, DetailView]
-	forSystem   *operation.Op[SystemIDInput, IncidentsOutput]
+	forSystem   *operation.Op[SystemIDInput, OfSystemOutput]
 	forSystems  *operation.Op[SystemIDsInput, BySystemOutput]
-	bulkUpdates *operation.Op[IncidentIDsInput, UpdatesOutput]
-	create      *operation.Op[CreateInput, IncidentView]
-	update      *operation.Op[UpdateInput, IncidentView]
+	bulkUpdates *operation.Op[IDsInput, UpdatesOutput]
+	create      *operation.Op[CreateInput, View]
+	update      *operation.Op[UpdateInput, View]
 	addUpdate   *operation.Op[AddUpdateInput, UpdateView]
-	resolve     *operation.Op[ResolveInput, IncidentView]
+	resolve     *operation.Op[ResolveInput, View]
 	delete      *operation.Op[IDInput, Success]
 	addLink     *operation.Op[AddLinkInput, LinkView]
 	removeLink  *operation.Op[RemoveLinkInput, Success]
@@ -282,12 +282,12 @@ func (s *Service) operations() operations {
 				return &DetailView{view(ctx, d.Incident), updates, links}, nil
 			}),
 		forSystem: operation.New(query("getIncidentsForSystem", "List the active incidents of a system, newest first, at most 50"),
-			func(ctx context.Context, in *SystemIDInput) (*IncidentsOutput, error) {
+			func(ctx context.Context, in *SystemIDInput) (*OfSystemOutput, error) {
 				m, err := s.ForSystems(ctx, []string{in.SystemID})
 				if err != nil {
 					return nil, err
 				}
-				return &IncidentsOutput{viewAll(ctx, m[in.SystemID])}, nil
+				return &OfSystemOutput{viewAll(ctx, m[in.SystemID])}, nil
 			}),
 		forSystems: operation.New(post("getBulkIncidentsForSystems", "List the active incidents of several systems"),
 			func(ctx context.Context, in *SystemIDsInput) (*BySystemOutput, error) {
@@ -295,14 +295,14 @@ func (s *Service) operations() operations {
 				if err != nil {
 					return nil, err
 				}
-				out := make(map[string][]IncidentView, len(m))
+				out := make(map[string][]View, len(m))
 				for id, list := range m {
 					out[id] = viewAll(ctx, list)
 				}
 				return &BySystemOutput{out}, nil
 			}),
 		bulkUpdates: operation.New(post("getBulkIncidentUpdates", "List the updates of several incidents"),
-			func(ctx context.Context, in *IncidentIDsInput) (*UpdatesOutput, error) {
+			func(ctx context.Context, in *IDsInput) (*UpdatesOutput, error) {
 				m, err := s.Updates(ctx, in.IncidentIDs)
 				if err != nil {
 					return nil, err
@@ -316,11 +316,11 @@ func (s *Service) operations() operations {
 				return &UpdatesOutput{out}, nil
 			}),
 		create: operation.New(mutation("createIncident", "Open an incident"),
-			func(ctx context.Context, in *CreateInput) (*IncidentView, error) {
+			func(ctx context.Context, in *CreateInput) (*View, error) {
 				return viewOf(ctx)(s.Create(ctx, in.incident()))
 			}),
 		update: operation.New(mutation("updateIncident", "Change an incident's own fields"),
-			func(ctx context.Context, in *UpdateInput) (*IncidentView, error) {
+			func(ctx context.Context, in *UpdateInput) (*View, error) {
 				return viewOf(ctx)(s.Update(ctx, in.ID, in.edit()))
 			}),
 		addUpdate: operation.New(mutation("addUpdate", "Add an update to an incident's timeline, and change its status with it"),
@@ -336,7 +336,7 @@ func (s *Service) operations() operations {
 				return &views[0], nil
 			}),
 		resolve: operation.New(mutation("resolveIncident", "Resolve an incident; refused with ALREADY_RESOLVED when it is"),
-			func(ctx context.Context, in *ResolveInput) (*IncidentView, error) {
+			func(ctx context.Context, in *ResolveInput) (*View, error) {
 				return viewOf(ctx)(s.Resolve(ctx, in.ID, in.Message))
 			}),
 		delete: operation.New(mutation("deleteIncident", "Delete an incident with its updates and links"),
@@ -408,8 +408,8 @@ func as[T ~string](s *string) *T {
 	return &v
 }
 
-func viewOf(ctx context.Context) func(Incident, error) (*IncidentView, error) {
-	return func(in Incident, err error) (*IncidentView, error) {
+func viewOf(ctx context.Context) func(Incident, error) (*View, error) {
+	return func(in Incident, err error) (*View, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -426,8 +426,8 @@ func done(err error) (*Success, error) {
 }
 
 // view shows an incident to the caller.
-func view(ctx context.Context, in Incident) IncidentView {
-	v := IncidentView{ID: in.ID, Title: in.Title, Description: in.Description, Status: string(in.Status), Severity: string(in.Severity),
+func view(ctx context.Context, in Incident) View {
+	v := View{ID: in.ID, Title: in.Title, Description: in.Description, Status: string(in.Status), Severity: string(in.Severity),
 		SuppressNotifications: in.SuppressNotifications, Override: optional(string(in.Override)), SystemIDs: in.SystemIDs, Systems: []SystemView{},
 		CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt, ResolvedAt: optional(in.ResolvedAt), Version: in.Version}
 	if readerOf(ctx).sysReader {
@@ -438,8 +438,8 @@ func view(ctx context.Context, in Incident) IncidentView {
 	return v
 }
 
-func viewAll(ctx context.Context, list []Incident) []IncidentView {
-	out := make([]IncidentView, len(list))
+func viewAll(ctx context.Context, list []Incident) []View {
+	out := make([]View, len(list))
 	for i, in := range list {
 		out[i] = view(ctx, in)
 	}

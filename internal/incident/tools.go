@@ -42,7 +42,7 @@ type updateBrief struct {
 	Message      string    `json:"message"`
 }
 
-func (v IncidentView) brief() brief {
+func (v View) brief() brief {
 	b := brief{v.ID, v.Title, v.Status, v.Severity, v.Override, v.Systems, v.CreatedAt, v.ResolvedAt}
 	if len(b.Systems) == 0 { // the reader may not see their names
 		b.Systems = make([]SystemView, len(v.SystemIDs))
@@ -102,7 +102,7 @@ type fieldsView struct {
 	Systems               []string `json:"systems"`
 }
 
-func (v IncidentView) fields() fieldsView {
+func (v View) fields() fieldsView {
 	f := fieldsView{v.Title, v.Description, v.Status, v.Severity, v.SuppressNotifications, v.Override, v.SystemIDs}
 	if len(v.Systems) > 0 {
 		f.Systems = make([]string, len(v.Systems))
@@ -114,7 +114,7 @@ func (v IncidentView) fields() fieldsView {
 }
 
 // where says which systems are concerned, in a few words.
-func where(v IncidentView) string {
+func where(v View) string {
 	const named = 3
 	switch n := len(v.SystemIDs); {
 	case n == 0:
@@ -188,7 +188,7 @@ func (s *Service) Tools() []tool.Tool {
 				}
 				return tool.Preview[CreateInput]{Summary: summary, Payload: in}, nil
 			},
-			func(ctx context.Context, in CreateInput) (*IncidentView, error) { return o.create.Call(ctx, in) }),
+			func(ctx context.Context, in CreateInput) (*View, error) { return o.create.Call(ctx, in) }),
 		tool.DefineChange(change("update", "Change an incident's own fields: title, description, severity, systems, health override, whether notifications are suppressed. Pass the id and only what changes. "+
 			"To tell people about progress, with or without a new status, use incident.addUpdate; to end it, incident.resolve.", tool.Mutate),
 			func(ctx context.Context, in updateToolInput) (tool.Preview[updateToolInput], error) {
@@ -212,7 +212,7 @@ func (s *Service) Tools() []tool.Tool {
 				return tool.Preview[updateToolInput]{Summary: "Update incident " + quote(cur.Title), Payload: in,
 					Before: cur.fields(), After: view(ctx, after).fields()}, nil
 			},
-			func(ctx context.Context, in updateToolInput) (*IncidentView, error) {
+			func(ctx context.Context, in updateToolInput) (*View, error) {
 				return o.update.Call(ctx, in.input())
 			}),
 		tool.DefineChange(change("addUpdate", "Add an update to an incident's timeline: what people should know now, in a sentence or two of Markdown. Pass statusChange when the work has moved on "+
@@ -257,9 +257,9 @@ func (s *Service) Tools() []tool.Tool {
 						return tool.Preview[ResolveInput]{}, err
 					}
 				}
-				return statusDiff(tool.Preview[ResolveInput]{Summary: "Resolve incident " + quote(cur.Title) + where(cur.IncidentView), Payload: in}, cur.Status, string(Resolved)), nil
+				return statusDiff(tool.Preview[ResolveInput]{Summary: "Resolve incident " + quote(cur.Title) + where(cur.View), Payload: in}, cur.Status, string(Resolved)), nil
 			},
-			func(ctx context.Context, in ResolveInput) (*IncidentView, error) { return o.resolve.Call(ctx, in) }),
+			func(ctx context.Context, in ResolveInput) (*View, error) { return o.resolve.Call(ctx, in) }),
 		tool.DefineChange(change("addLink", "Add a labelled http or https link to an incident, such as the call or the ticket in which it is worked on.", tool.Mutate),
 			func(ctx context.Context, in AddLinkInput) (tool.Preview[AddLinkInput], error) {
 				cur, err := get(ctx, in.IncidentID)
@@ -295,7 +295,7 @@ func (s *Service) Tools() []tool.Tool {
 				if err != nil {
 					return tool.Preview[IDInput]{}, err
 				}
-				summary := fmt.Sprintf("Delete %s incident %s%s, with its %s and %s", cur.Status, quote(cur.Title), where(cur.IncidentView),
+				summary := fmt.Sprintf("Delete %s incident %s%s, with its %s and %s", cur.Status, quote(cur.Title), where(cur.View),
 					count(len(cur.Updates), "update"), count(len(cur.Links), "link"))
 				if cur.Override != nil && Status(cur.Status).Active() {
 					summary += ", and lift its health override " + *cur.Override

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/approveCall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply a change that waits in the inbox
+         * @description The same checks as ai.applyTool: the caller's rules and the dry run are looked at again, and one decision wins.
+         */
+        post: operations["ai_approveCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/archiveConversation": {
         parameters: {
             query?: never;
@@ -177,6 +197,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/getToolCall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one tool call of the audit log */
+        get: operations["ai_getToolCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listApprovals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes that wait for the caller's decision
+         * @description The caller's own proposals, and those from outside agents, applications and automations that change what the caller may change.
+         */
+        get: operations["ai_listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/listChatIntegrations": {
         parameters: {
             query?: never;
@@ -228,6 +285,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/listToolCalls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tool calls: the audit log
+         * @description Everybody sees their own calls; ai.audit.read shows those of everybody.
+         */
+        get: operations["ai_listToolCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/listTools": {
         parameters: {
             query?: never;
@@ -259,6 +336,23 @@ export interface paths {
          * @description Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied, within ten minutes.
          */
         post: operations["ai_proposeTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/rejectCall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decline a change that waits in the inbox */
+        post: operations["ai_rejectCall"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2679,7 +2773,7 @@ export interface components {
         IncidentBySystemOutput: {
             /** @description By the id of the system; of each the newest 50 */
             incidents: {
-                [key: string]: components["schemas"]["IncidentIncidentView"][];
+                [key: string]: components["schemas"]["IncidentView"][];
             };
         };
         IncidentCreateInput: {
@@ -2755,50 +2849,8 @@ export interface components {
              */
             id: string;
         };
-        IncidentIncidentIDsInput: {
+        IncidentIDsInput: {
             incidentIds: string[];
-        };
-        IncidentIncidentView: {
-            /** Format: date-time */
-            createdAt: string;
-            /** @description Markdown */
-            description: string | null;
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description While active, the health of the systems is at best this
-             * @enum {string|null}
-             */
-            override: "degraded" | "unhealthy" | null;
-            /**
-             * Format: date-time
-             * @description Set while the status is resolved
-             */
-            resolvedAt: string | null;
-            /** @enum {string} */
-            severity: "minor" | "major" | "critical";
-            /**
-             * @description Every status but resolved is active
-             * @enum {string}
-             */
-            status: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
-            /** @description While active, nobody is told about changes of the systems' health */
-            suppressNotifications: boolean;
-            /** @description Systems concerned that still exist */
-            systemIds: string[];
-            /** @description The same with their names; empty for callers who may not see systems */
-            systems: components["schemas"]["IncidentSystemView"][];
-            title: string;
-            /** Format: date-time */
-            updatedAt: string;
-            /**
-             * Format: int64
-             * @description Rises with every change of the incident's own fields; pass it to an update to be refused when someone else was faster
-             */
-            version: number;
-        };
-        IncidentIncidentsOutput: {
-            incidents: components["schemas"]["IncidentIncidentView"][];
         };
         IncidentLinkView: {
             /** Format: uuid */
@@ -2838,9 +2890,12 @@ export interface components {
              */
             activeCount: number;
             /** @description Newest first */
-            incidents: components["schemas"]["IncidentIncidentView"][];
+            incidents: components["schemas"]["IncidentView"][];
             /** @description Null on the last page */
             nextCursor: string | null;
+        };
+        IncidentOfSystemOutput: {
+            incidents: components["schemas"]["IncidentView"][];
         };
         IncidentRefIDsInput: {
             ids: string[];
@@ -2946,6 +3001,45 @@ export interface components {
             updates: {
                 [key: string]: components["schemas"]["IncidentUpdateView"][];
             };
+        };
+        IncidentView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Markdown */
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description While active, the health of the systems is at best this
+             * @enum {string|null}
+             */
+            override: "degraded" | "unhealthy" | null;
+            /**
+             * Format: date-time
+             * @description Set while the status is resolved
+             */
+            resolvedAt: string | null;
+            /** @enum {string} */
+            severity: "minor" | "major" | "critical";
+            /**
+             * @description Every status but resolved is active
+             * @enum {string}
+             */
+            status: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
+            /** @description While active, nobody is told about changes of the systems' health */
+            suppressNotifications: boolean;
+            /** @description Systems concerned that still exist */
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["IncidentSystemView"][];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Rises with every change of the incident's own fields; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
         };
         OverviewActivityInput: {
             /**
@@ -3057,9 +3151,112 @@ export interface components {
             message: string;
             path: string;
         };
+        ProposalApprovalsOutput: {
+            /** @description Those that expire soonest first, at most 200 */
+            approvals: components["schemas"]["ProposalCallView"][];
+        };
+        ProposalApproveOutput: {
+            /** @description What the tool answered, without secrets */
+            result: unknown;
+            toolCallId: string;
+        };
+        ProposalCallIDInput: {
+            /** Format: uuid */
+            toolCallId: string;
+        };
+        ProposalCallView: {
+            /** Format: date-time */
+            appliedAt?: string;
+            /** @description SHA-256 of the arguments in canonical JSON */
+            argsHash: string;
+            /** @description What must happen before it can be applied */
+            blocked?: string;
+            /** @description The caller's own conversation it came from */
+            conversationId?: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Who applied or declined it */
+            decidedBy?: components["schemas"]["ProposalWhoView"];
+            diff?: components["schemas"]["ToolChange"][];
+            /** @enum {string} */
+            effect: "read" | "mutate" | "destructive";
+            error?: string;
+            /** Format: date-time */
+            expiresAt?: string;
+            /** Format: date-time */
+            finishedAt?: string;
+            /** @description Whether the caller asked for it */
+            mine: boolean;
+            /** @description What applying runs, without secrets */
+            payload?: unknown;
+            requestedBy: components["schemas"]["ProposalWhoView"];
+            /** @enum {string} */
+            status: "proposed" | "applying" | "applied" | "executed" | "failed" | "expired" | "rejected";
+            summary?: string;
+            toolCallId: string;
+            toolName: string;
+            /** @enum {string} */
+            transport: "chat" | "api" | "mcp" | "automation";
+        };
+        ProposalCallsInput: {
+            /**
+             * Format: uuid
+             * @description nextCursor of the page before
+             */
+            cursor?: string;
+            /** @enum {string} */
+            effect?: "read" | "mutate" | "destructive";
+            /**
+             * Format: date-time
+             * @description Inclusive
+             */
+            from?: string;
+            /**
+             * Format: int64
+             * @default 50
+             */
+            limit?: number;
+            /** @description Only the caller's own calls */
+            mine?: boolean;
+            principalId?: string;
+            /**
+             * @description Together with principalId
+             * @enum {string}
+             */
+            principalKind?: "user" | "application";
+            /** @enum {string} */
+            status?: "proposed" | "applying" | "applied" | "executed" | "failed" | "expired" | "rejected";
+            /**
+             * Format: date-time
+             * @description Exclusive
+             */
+            to?: string;
+            toolName?: string;
+            /** @enum {string} */
+            transport?: "chat" | "api" | "mcp" | "automation";
+        };
+        ProposalCallsOutput: {
+            /** @description Newest first */
+            calls: components["schemas"]["ProposalCallView"][];
+            /** @description Whether calls of other people can be among them */
+            everybody: boolean;
+            /** @description Null on the last page */
+            nextCursor: string | null;
+            /** @description Names to filter by */
+            tools: string[];
+        };
+        ProposalRejectOutput: {
+            declined: boolean;
+        };
         ProposalWho: {
             id: string;
             kind: string;
+        };
+        ProposalWhoView: {
+            id: string;
+            kind: string;
+            /** @description Absent when the account was deleted */
+            name?: string;
         };
         StrategyAssertionField: {
             falseLabel?: string;
@@ -3105,6 +3302,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentApplyOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_approveCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalCallIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalApproveOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -3407,6 +3637,66 @@ export interface operations {
             };
         };
     };
+    ai_getToolCall: {
+        parameters: {
+            query: {
+                toolCallId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalCallView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalApprovalsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_listChatIntegrations: {
         parameters: {
             query?: never;
@@ -3494,6 +3784,52 @@ export interface operations {
             };
         };
     };
+    ai_listToolCalls: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before */
+                cursor?: string;
+                effect?: "read" | "mutate" | "destructive";
+                /** @description Inclusive */
+                from?: string;
+                limit?: number;
+                /** @description Only the caller's own calls */
+                mine?: boolean;
+                principalId?: string;
+                /** @description Together with principalId */
+                principalKind?: "user" | "application";
+                status?: "proposed" | "applying" | "applied" | "executed" | "failed" | "expired" | "rejected";
+                /** @description Exclusive */
+                to?: string;
+                toolName?: string;
+                transport?: "chat" | "api" | "mcp" | "automation";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalCallsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_listTools: {
         parameters: {
             query?: never;
@@ -3543,6 +3879,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentProposalOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_rejectCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalCallIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalRejectOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -5711,7 +6080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncidentIncidentView"];
+                    "application/json": components["schemas"]["IncidentView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -5767,7 +6136,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IncidentIncidentIDsInput"];
+                "application/json": components["schemas"]["IncidentIDsInput"];
             };
         };
         responses: {
@@ -5874,7 +6243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncidentIncidentsOutput"];
+                    "application/json": components["schemas"]["IncidentOfSystemOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -5982,7 +6351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncidentIncidentView"];
+                    "application/json": components["schemas"]["IncidentView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -6080,7 +6449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncidentIncidentView"];
+                    "application/json": components["schemas"]["IncidentView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
