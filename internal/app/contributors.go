@@ -12,50 +12,7 @@ import (
 	"github.com/checkstack/checkstack/internal/event"
 	"github.com/checkstack/checkstack/internal/healthcheck"
 	"github.com/checkstack/checkstack/internal/incident"
-	"github.com/checkstack/checkstack/internal/overview"
 )
-
-// healthIssues tells the overview which systems fail their checks.
-func healthIssues(h *healthcheck.Service) overview.Contributor {
-	return overview.Contributor{Source: "healthcheck", Rule: healthcheck.RuleStatus,
-		Read: func(ctx context.Context) (overview.Reading, error) {
-			sum, err := h.Issues(ctx)
-			if err != nil {
-				return overview.Reading{}, err
-			}
-			r := overview.Reading{Signals: map[string][]overview.Signal{},
-				Watched: overview.Watched{Total: sum.Watched, Healthy: sum.Healthy, Pending: sum.Pending}}
-			if !sum.LastRunAt.IsZero() {
-				r.Watched.LastRunAt = &sum.LastRunAt
-			}
-			for _, is := range sum.Issues {
-				tone := overview.ToneWarn
-				if is.Status == healthcheck.Unhealthy {
-					tone = overview.ToneError
-				}
-				r.Signals[is.SystemID] = append(r.Signals[is.SystemID], overview.Signal{Tone: tone, Label: is.Label, Detail: is.Detail,
-					Since: &is.Since, Href: "/catalog/system/" + is.SystemID})
-			}
-			return r, nil
-		}}
-}
-
-// healthActivity tells the overview how health changed.
-func healthActivity(h *healthcheck.Service) overview.ActivitySource {
-	return overview.ActivitySource{Source: "healthcheck", Rule: healthcheck.RuleStatus,
-		Read: func(ctx context.Context, limit int) ([]overview.Activity, error) {
-			list, err := h.RecentTransitions(ctx, limit)
-			if err != nil {
-				return nil, err
-			}
-			out := make([]overview.Activity, len(list))
-			for i, t := range list {
-				out[i] = overview.Activity{ID: t.ID, Kind: "changed", SystemIDs: []string{t.SystemID},
-					From: string(t.From), To: string(t.To), Href: "/catalog/system/" + t.SystemID, At: t.At}
-			}
-			return out, nil
-		}}
-}
 
 // callEvents tells a person's open pages that one of their tool calls moved on,
 // so that a card decided in one tab changes in the other. A change that did not
