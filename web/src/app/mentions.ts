@@ -1,4 +1,5 @@
+import { incidentMentions } from "@/pages/incident/mentions";
 import type { MentionType } from "@/ui/mentions";
 
 /** Every kind of record that operator text can mention. A domain adds its own. */
-export const mentionTypes: MentionType[] = [];
+export const mentionTypes: MentionType[] = [incidentMentions];

@@ -1,10 +1,12 @@
-import { Activity, Boxes, KeyRound, LayoutDashboard, Plug, Settings, Shield, Sparkles, UserRound, Users, type LucideIcon } from "lucide-react";
+import { Activity, Boxes, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
   group: "Workspace" | "Reliability" | "Automation" | "Configuration" | "Documentation";
   label: string;
   to: string;
+  /** Pages below this address belong to the entry too. */
+  under?: string;
   icon: LucideIcon;
   /** Lower sorts first inside the group. */
   order: number;
@@ -22,6 +24,7 @@ export const navEntries: NavEntry[] = [
   { group: "Workspace", label: "Catalog", to: "/catalog", icon: Boxes, order: 10, rules: ["catalog.system.read"], shortcut: "c" },
   { group: "Workspace", label: "Assistant", to: "/ai/chat", icon: Sparkles, order: 20, rules: ["ai.chat.read"], shortcut: "a" },
   { group: "Reliability", label: "Health checks", to: "/healthcheck/config", icon: Activity, order: 0, rules: ["healthcheck.healthcheck.read"], shortcut: "h" },
+  { group: "Reliability", label: "Incidents", to: "/incident/config", under: "/incident", icon: Siren, order: 10, rules: ["incident.incident.read"], shortcut: "i" },
   { group: "Configuration", label: "Connections", to: "/settings/connections", icon: Plug, order: 0, rules: ["integration.connection.read"] },
   { group: "Configuration", label: "Users", to: "/settings/users", icon: Users, order: 10, rules: ["auth.users.read"] },
   { group: "Configuration", label: "Roles", to: "/settings/roles", icon: Shield, order: 20, rules: ["auth.roles.read"] },

@@ -62,6 +62,7 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
     if (allows(rules, "catalog.system.manage")) list.push({ id: "new-system", label: "New system", hint: "Action", icon: Plus, words: "new create add system", run: go("/catalog?action=create") });
     if (allows(rules, "catalog.group.manage")) list.push({ id: "new-group", label: "New group", hint: "Action", icon: Plus, words: "new create add group", run: go("/catalog?action=create-group") });
     if (allows(rules, "healthcheck.healthcheck.manage")) list.push({ id: "new-check", label: "New health check", hint: "Action", icon: Plus, words: "new create add health check monitor", run: go("/healthcheck/config/new") });
+    if (allows(rules, "incident.incident.manage")) list.push({ id: "new-incident", label: "Open an incident", hint: "Action", icon: Plus, words: "open an incident new create report outage", run: go("/incident/new") });
     if (allows(rules, "ai.chat.read")) list.push({ id: "down", label: "Ask what is down", hint: "Assistant", icon: Sparkles, words: "ask assistant what is down", run: go("/ai/chat?prompt=what%20is%20down%3F") });
     list.push({ id: "theme", label: "Switch between light and dark", hint: "Action", icon: Moon, words: "theme light dark", run: onToggleTheme });
     list.push({ id: "sign-out", label: "Sign out", hint: "Action", icon: LogOut, words: "sign out log out logout", run: onSignOut });

@@ -73,6 +73,21 @@ export const router = createBrowserRouter([
                 ],
               },
               {
+                element: guarded(["incident.incident.read"]),
+                children: [
+                  { path: "/incident/config", lazy: () => import("@/pages/incident/list") },
+                  { path: "/incident/system/:systemId/incidents", lazy: () => import("@/pages/incident/list") },
+                  { path: "/incident/:incidentId", lazy: () => import("@/pages/incident/detail") },
+                ],
+              },
+              {
+                element: guarded(["incident.incident.manage"]),
+                children: [
+                  { path: "/incident/new", lazy: () => import("@/pages/incident/edit") },
+                  { path: "/incident/:incidentId/edit", lazy: () => import("@/pages/incident/edit") },
+                ],
+              },
+              {
                 element: guarded(["ai.chat.read"]),
                 children: [{ path: "/ai/chat/:conversationId?", lazy: () => import("@/pages/assistant/page") }],
               },

@@ -217,6 +217,7 @@ function isMac(): boolean {
 
 function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavigate?: () => void }) {
   const { rules } = useSession();
+  const { pathname } = useLocation();
   return (
     <nav aria-label="Main" className="flex-1 overflow-y-auto px-2 pb-4">
       {visibleNav(rules).map(({ group, entries }) => (
@@ -236,7 +237,7 @@ function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavi
                       clsx(
                         "flex min-h-8.5 items-center gap-2.5 rounded-[8px] px-2.5 no-underline transition-colors duration-120",
                         compact && "justify-center",
-                        isActive ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-raised hover:text-ink",
+                        isActive || (entry.under !== undefined && pathname.startsWith(`${entry.under}/`)) ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-raised hover:text-ink",
                       )
                     }
                   >

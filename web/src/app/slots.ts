@@ -1,3 +1,4 @@
+import { Siren, type LucideIcon } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 
 /**
@@ -17,6 +18,12 @@ export type SlotEntry<Props> = {
 export type SystemBlockProps = { systemId: string; systemName: string };
 export const systemBlocks: SlotEntry<SystemBlockProps>[] = [
   {
+    id: "incident.active",
+    order: 10,
+    rules: ["incident.incident.read"],
+    Component: lazy(() => import("@/pages/incident/system-incidents")),
+  },
+  {
     id: "healthcheck.checks",
     order: 20,
     rules: ["healthcheck.healthcheck.status.read"],
@@ -34,6 +41,13 @@ export const systemBlocks: SlotEntry<SystemBlockProps>[] = [
     rules: ["catalog.system.read"],
     Component: lazy(() => import("@/pages/catalog/system-details")),
   },
+];
+
+/** What can be done with a system, beside what the catalog offers. */
+export type SystemAction = { id: string; label: string; icon: LucideIcon; order: number; rule: string; to: (systemId: string) => string };
+export const systemActions: SystemAction[] = [
+  { id: "incident.open", label: "Open an incident", icon: Siren, order: 10, rule: "incident.incident.manage", to: (systemId) => `/incident/new?systemId=${systemId}` },
+  { id: "incident.history", label: "Incidents so far", icon: Siren, order: 11, rule: "incident.incident.read", to: (systemId) => `/incident/system/${systemId}/incidents` },
 ];
 
 /** Blocks of the dashboard, below what needs attention. */

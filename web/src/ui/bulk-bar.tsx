@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { Button, IconButton } from "./button";
 import { bulkSummary, type BulkOutcome } from "./bulk";
 
@@ -23,10 +23,15 @@ export type BulkReport = { results: BulkOutcome[]; wanted: string; names: Readon
 
 /** Says what a bulk action did, and for each record that was left out, why. */
 export function BulkNote({ report, onClose }: { report: BulkReport | undefined; onClose: () => void }) {
+  const box = useRef<HTMLDivElement>(null);
+  // The buttons that led here are gone together with the selection.
+  useEffect(() => {
+    if (report) box.current?.focus();
+  }, [report]);
   if (!report) return null;
   const others = report.results.filter((result) => result.status !== report.wanted);
   return (
-    <div role="status" className={`mb-4 flex items-start gap-3 rounded-[8px] px-4 py-2.5 ${others.length > 0 ? "bg-degraded-soft text-degraded-ink" : "bg-healthy-soft text-healthy-ink"}`}>
+    <div ref={box} role="status" tabIndex={-1} className={`mb-4 flex items-start gap-3 rounded-[8px] px-4 py-2.5 ${others.length > 0 ? "bg-degraded-soft text-degraded-ink" : "bg-healthy-soft text-healthy-ink"}`}>
       <div className="min-w-0 flex-1">
         <p className="font-medium">{bulkSummary(report.results, report.wanted)}</p>
         {others.length > 0 ? (

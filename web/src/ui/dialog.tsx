@@ -59,6 +59,7 @@ export function ConfirmDialog({
   title,
   children,
   action,
+  look = "danger",
   onConfirm,
 }: {
   open: boolean;
@@ -67,6 +68,8 @@ export function ConfirmDialog({
   children: ReactNode;
   /** Names the outcome, for example "Delete system". */
   action: string;
+  /** "primary" for what is serious but can be taken back. */
+  look?: "danger" | "primary";
   onConfirm: () => Promise<unknown>;
 }) {
   const [busy, setBusy] = useState(false);
@@ -109,7 +112,7 @@ export function ConfirmDialog({
             <Alert.Cancel asChild>
               <Button disabled={busy}>Cancel</Button>
             </Alert.Cancel>
-            <Button look="danger" busy={busy} onClick={() => void confirm()}>
+            <Button look={look} busy={busy} onClick={() => void confirm()}>
               {action}
             </Button>
           </div>

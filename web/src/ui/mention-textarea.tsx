@@ -1,22 +1,13 @@
 import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
 import { clsx } from "clsx";
-import { useEffect, useId, useLayoutEffect, useRef, useState, type TextareaHTMLAttributes } from "react";
+import { useId, useLayoutEffect, useRef, useState, type TextareaHTMLAttributes } from "react";
 import { Textarea } from "./field";
 import { useMentionTypes } from "./mention-scope";
 import { mentionLimit, mentionMarkdown, mentionQuery, rankMentions, type MentionItem, type MentionType } from "./mentions";
+import { useSettled } from "./settled";
 import { Badge } from "./state";
 
 type Suggestion = MentionItem & { type: MentionType };
-
-/** The value as it was a moment ago, so that not every key press asks the server. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
-}
 
 function useSuggestions(query: string | undefined) {
   const types = useMentionTypes();

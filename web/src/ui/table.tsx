@@ -13,6 +13,8 @@ export type Column<T> = {
   className?: string;
   /** In card form: the first line, without a label. */
   primary?: boolean;
+  /** In card form: the value says by itself what it is, so it needs no label. */
+  bare?: boolean;
   /** Hides the heading's text (it stays for screen readers), for action columns. */
   quiet?: boolean;
 };
@@ -124,7 +126,7 @@ export function Table<T>({
                   role="cell"
                   className={clsx("md:table-cell md:px-4 md:py-2.5 md:align-middle", column.primary ? "w-[calc(100%-3rem)] md:w-auto" : "", column.quiet && "ml-auto", column.className)}
                 >
-                  {!column.primary && !column.quiet ? <span className="mr-1 text-sm text-ink-3 md:hidden">{column.label}</span> : null}
+                  {!column.primary && !column.quiet && !column.bare ? <span className="mr-1 text-sm text-ink-3 md:hidden">{column.label}</span> : null}
                   {column.cell(row)}
                 </td>
               ))}

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "@/api/errors";
 import { Slot } from "@/app/slot";
-import { systemBlocks } from "@/app/slots";
+import { systemActions, systemBlocks } from "@/app/slots";
 import { useCan } from "@/app/session";
 import { useSystemHealth } from "@/pages/healthcheck/api";
 import { Button, LinkButton } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock, toast } from "@/ui/feedback";
-import { MenuItem, RowMenu } from "@/ui/menu";
+import { MenuItem, MenuSeparator, RowMenu } from "@/ui/menu";
 import { LongText } from "@/ui/long-text";
 import { Page } from "@/ui/page";
 import { StatePill } from "@/ui/state";
@@ -57,6 +57,7 @@ function SystemPage({ system }: { system: System }) {
   const deleteSystem = useDeleteSystem();
   const groups = (entities.data?.groups ?? []).filter((group) => system.groupIds?.includes(group.id) ?? false);
   const manage = can("catalog.system.manage");
+  const actions = systemActions.filter((each) => can(each.rule)).sort((a, b) => a.order - b.order);
   const checks = health.data?.checkStatuses?.length ?? 0;
   return (
     <Page
@@ -108,16 +109,24 @@ function SystemPage({ system }: { system: System }) {
             </LinkButton>
           ) : null}
           {manage ? (
-            <>
-              <Button icon={<Pencil aria-hidden size={15} />} onClick={() => setEditing(true)}>
-                Edit
-              </Button>
-              <RowMenu label={`More actions for ${system.name}`}>
+            <Button icon={<Pencil aria-hidden size={15} />} onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+          ) : null}
+          {manage || actions.length > 0 ? (
+            <RowMenu label={`More actions for ${system.name}`}>
+              {actions.map(({ id, label, icon: Icon, to }) => (
+                <MenuItem key={id} icon={<Icon aria-hidden size={15} />} onSelect={() => void navigate(to(system.id))}>
+                  {label}
+                </MenuItem>
+              ))}
+              {manage && actions.length > 0 ? <MenuSeparator /> : null}
+              {manage ? (
                 <MenuItem danger icon={<Trash2 aria-hidden size={15} />} onSelect={() => setRemoving(true)}>
                   Delete system
                 </MenuItem>
-              </RowMenu>
-            </>
+              ) : null}
+            </RowMenu>
           ) : null}
         </>
       }
