@@ -71,12 +71,12 @@ test("dashboard and assistant", async () => {
   });
   await page.route("**/rest/system/getRecentActivity**", async (route) => {
     const response = await route.fetch();
-    const body = (await response.json()) as { items: { at: string; systemName: string; to: string }[] };
+    const body = (await response.json()) as { items: { at: string; title: string; to?: string }[] };
     const items = body.items
-      .filter((item) => item.systemName in ago)
-      .map((item) => ({ ...item, at: earlier((ago[item.systemName] ?? 5) + (item.to === "unhealthy" || item.systemName === "Product search" ? 0 : 1)) }))
+      .filter((item) => item.title in ago)
+      .map((item) => ({ ...item, at: earlier((ago[item.title] ?? 5) + (item.to === "unhealthy" || item.title === "Product search" ? 0 : 1)) }))
       .sort((a, b) => b.at.localeCompare(a.at));
-    await route.fulfill({ response, json: { items } });
+    await route.fulfill({ response, json: { ...body, items } });
   });
   await page.goto(baseUrl);
   await page.getByRole("heading", { name: "3 systems need attention" }).waitFor();
