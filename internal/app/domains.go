@@ -56,9 +56,10 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d.incident = incident.New(incident.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Health: incidentHealth{d.healthcheck},
 		Authors: d.identity, Log: a.log})
 
-	d.overview = overview.New(d.catalog,
-		[]overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident)},
-		[]overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident)}, a.log)
+	d.overview = overview.New(overview.Deps{Systems: d.catalog, Log: a.log,
+		Contributors: []overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident)},
+		Activities:   []overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident)},
+		Silencers:    []overview.Silencer{{Source: incidentSource, Suppresses: d.incident.Suppresses}}})
 
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
 		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools())

@@ -22,7 +22,7 @@ func history(id string, err error, list ...Activity) ActivitySource {
 func TestActivityMergesNewestFirst(t *testing.T) {
 	t.Parallel()
 	at := func(min int) time.Time { return time.Date(2026, 1, 1, 0, min, 0, 0, time.UTC) }
-	s := New(names{"a": "Shop", "b": "Mail"}, nil, []ActivitySource{
+	s := New(Deps{Systems: names{"a": "Shop", "b": "Mail"}, Log: slog.New(slog.DiscardHandler), Activities: []ActivitySource{
 		history("healthcheck", nil,
 			Activity{ID: "h3", Kind: "changed", SystemIDs: []string{"a"}, From: "healthy", To: "unhealthy", At: at(9), Href: "/a", Rule: "healthcheck.x.read"},
 			Activity{ID: "h2", Kind: "changed", SystemIDs: []string{"gone"}, To: "healthy", At: at(8)},
@@ -32,7 +32,7 @@ func TestActivityMergesNewestFirst(t *testing.T) {
 			Activity{ID: "i1", Kind: "resolved", Title: "Old", SystemIDs: []string{"gone"}, At: at(2)}),
 		history("maintenance", errors.New("broken")),
 		history("slo", nil, Activity{ID: "s1", Title: "hidden", At: at(9)}),
-	}, slog.New(slog.DiscardHandler))
+	}})
 	ctx := authz.With(t.Context(), authz.Principal{Kind: authz.User, ID: "u", Rules: []string{"healthcheck.x.read", "incident.x.read", "maintenance.x.read"}})
 	for _, tc := range []struct {
 		limit int
@@ -62,10 +62,10 @@ func TestActivityMergesNewestFirst(t *testing.T) {
 func TestActivityOfNobody(t *testing.T) {
 	t.Parallel()
 	asked := false
-	s := New(names{}, nil, []ActivitySource{{Source: "healthcheck", Rule: authz.Rule{ID: "h.x.read"}, Read: func(context.Context, int) ([]Activity, error) {
+	s := New(Deps{Systems: names{}, Log: slog.New(slog.DiscardHandler), Activities: []ActivitySource{{Source: "healthcheck", Rule: authz.Rule{ID: "h.x.read"}, Read: func(context.Context, int) ([]Activity, error) {
 		asked = true
 		return nil, nil
-	}}}, slog.New(slog.DiscardHandler))
+	}}}})
 	feed, err := s.RecentActivity(t.Context(), 8)
 	if err != nil || len(feed.Items) != 0 || len(feed.Inaccessible) != 1 || asked {
 		t.Errorf("got %+v, %v; asked: %t", feed, err, asked)

@@ -77,6 +77,16 @@ type ActivityOutput struct {
 	FailedSources       []string       `json:"failedSources" doc:"Sources that could not be read"`
 }
 
+// SilenceInput names a system.
+type SilenceInput struct {
+	SystemID string `json:"systemId" minLength:"1" maxLength:"100"`
+}
+
+// SilenceOutput says whether changes of a system's health are notified.
+type SilenceOutput struct {
+	SilencedBy *string `json:"silencedBy" nullable:"true" doc:"maintenance or incident, whichever asks for quiet now; null when changes of health are notified"`
+}
+
 // Operations declares what the dashboard reads. rule is what a viewer of
 // systems must hold; each source asks for its own besides.
 func (s *Service) Operations(rule authz.Rule) []operation.Operation {
@@ -84,7 +94,17 @@ func (s *Service) Operations(rule authz.Rule) []operation.Operation {
 		s.issuesOperation(rule),
 		operation.New(operation.Declaration{ID: "system.getRecentActivity", Kind: operation.Query, Caller: operation.Public,
 			Summary: "List what happened lately: changes of health, incidents, maintenances", Access: []authz.Rule{rule}}, s.getRecentActivity),
+		operation.New(operation.Declaration{ID: "system.getSilence", Kind: operation.Query, Caller: operation.Public,
+			Summary: "Say whether changes of a system's health are notified now", Access: []authz.Rule{rule}}, s.getSilence),
 	}
+}
+
+func (s *Service) getSilence(ctx context.Context, in *SilenceInput) (*SilenceOutput, error) {
+	out := &SilenceOutput{}
+	if by := s.SilencedBy(ctx, in.SystemID); by != "" {
+		out.SilencedBy = &by
+	}
+	return out, nil
 }
 
 func (s *Service) issuesOperation(rule authz.Rule) *operation.Op[IssuesInput, IssuesOutput] {

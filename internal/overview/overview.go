@@ -1,5 +1,6 @@
 // Package overview answers the questions that span domains: what needs attention
-// now (this file), and what happened lately (activity.go). Every domain
+// now (this file), what happened lately (activity.go), and whether a system's
+// health is kept quiet now (silence.go). Every domain
 // contributes signals about systems and its own recent history; the dashboard and
 // the assistant's tools read the same answer from here, so they cannot disagree.
 //
@@ -72,17 +73,28 @@ type systemNames interface {
 	SystemNames(ctx context.Context, ids []string) (map[string]string, error)
 }
 
+// Deps are what every domain contributes.
+type Deps struct {
+	Systems      systemNames
+	Contributors []Contributor
+	Activities   []ActivitySource
+	// Silencers are asked in this order.
+	Silencers []Silencer
+	Log       *slog.Logger
+}
+
 // Service derives the overview.
 type Service struct {
 	systems      systemNames
 	contributors []Contributor
 	activities   []ActivitySource
+	silencers    []Silencer
 	log          *slog.Logger
 }
 
-// New makes the service over what every domain contributes.
-func New(systems systemNames, contributors []Contributor, activities []ActivitySource, log *slog.Logger) *Service {
-	return &Service{systems: systems, contributors: contributors, activities: activities, log: log}
+// New makes the service.
+func New(d Deps) *Service {
+	return &Service{systems: d.Systems, contributors: d.Contributors, activities: d.Activities, silencers: d.Silencers, log: d.Log}
 }
 
 // SystemIssues is a system and what is said about it, worst first.

@@ -24,7 +24,7 @@ func contributor(id string, signals map[string][]Signal, err error) Contributor 
 func TestIssuesOrderAndHonesty(t *testing.T) {
 	t.Parallel()
 	at := func(min int) *time.Time { t := time.Date(2026, 1, 1, 0, min, 0, 0, time.UTC); return &t }
-	s := New(names{"a": "A", "b": "B", "c": "C", "d": "D"}, []Contributor{
+	s := New(Deps{Systems: names{"a": "A", "b": "B", "c": "C", "d": "D"}, Log: slog.New(slog.DiscardHandler), Contributors: []Contributor{
 		contributor("healthcheck", map[string][]Signal{
 			"a":    {{Tone: ToneWarn, Label: "w"}},
 			"b":    {{Tone: ToneError, Label: "e", Since: at(5)}},
@@ -36,7 +36,7 @@ func TestIssuesOrderAndHonesty(t *testing.T) {
 		contributor("slo", nil, errors.New("broken")),
 		contributor("anomaly", map[string][]Signal{"a": {{Tone: ToneError, Label: "hidden"}}}, nil),
 		{Source: "dependency", Rule: authz.Rule{ID: "slo.x.read"}, Read: func(context.Context) (Reading, error) { panic("bug") }},
-	}, nil, slog.New(slog.DiscardHandler))
+	}})
 	ctx := authz.With(t.Context(), authz.Principal{Kind: authz.User, ID: "u", Rules: []string{"healthcheck.x.read", "incident.x.manage", "slo.x.read"}})
 	got, err := s.Issues(ctx, nil)
 	if err != nil {
