@@ -54,3 +54,12 @@ func dependents(ask ...catalog.Dependents) catalog.Dependents {
 		return all, nil
 	}
 }
+
+// conversationChanged tells a person's open pages to look at their list of
+// conversations again, such as when one got its title.
+func conversationChanged(signals *event.Signals) func(ctx context.Context, userID, conversationID string) {
+	return func(ctx context.Context, userID, conversationID string) {
+		signals.Publish(ctx, event.Signal{ID: "ai.conversation.updated", PluginID: "ai",
+			Payload: map[string]string{"conversationId": conversationID}, UserID: userID})
+	}
+}

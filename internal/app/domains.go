@@ -72,8 +72,10 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	}
 	a.jobs.Every("proposal.sweep", time.Minute, 0, d.gate.Sweep)
 	a.jobs.Every("proposal.retain", time.Hour, 10*time.Minute, d.gate.Retain)
-	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log,
-		HTTP: netguard.NewClient(netguard.Trusted, 0)})
+	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log, Names: d.identity.Names,
+		Changed: conversationChanged(a.signals),
+		HTTP:    netguard.NewClient(netguard.Trusted, 0)})
+	a.jobs.Every("agent.sweep", time.Minute, 0, d.agent.Sweep)
 
 	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(),
 		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations())
@@ -93,6 +95,7 @@ func (d *domains) start(ctx context.Context) error { return d.healthcheck.Start(
 
 func (d *domains) stop(ctx context.Context) error {
 	err := d.healthcheck.Stop(ctx)
+	d.agent.Close()
 	d.identity.Close()
 	return err
 }
@@ -113,6 +116,7 @@ func (a *application) httpDeps(version string) httpapi.Deps {
 			mux.Handle("/api/auth/", d.identity.AuthHandler(identity.HTTPConfig{
 				SecureCookie: a.cfg.Secure(), ClientAddress: httpapi.ClientAddress(proxies)}))
 			mux.Handle("POST /api/ai/chat", d.agent.ChatHandler())
+			mux.Handle("GET /api/ai/chat/{id}/stream", d.agent.FollowHandler())
 			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity, identity.SessionCookie)))
 			mux.Handle("GET /api/openapi.json", openAPIHandler(d.operations, version, a.cfg.BaseURL))
 		},

@@ -16,7 +16,7 @@ import (
 
 // Operations gives the API of the assistant; the chat itself is ChatHandler.
 func (s *Service) Operations() []operation.Operation {
-	return slices.Concat(s.toolOperations(), s.conversationOperations(), s.connectionOperations())
+	return slices.Concat(s.toolOperations(), s.conversationOperations(), s.connectionOperations(), s.spendOperations())
 }
 
 type toolDescriptor struct {
@@ -127,7 +127,7 @@ func (s *Service) listTools(ctx context.Context, _ *operation.Empty) (*listTools
 }
 
 func (s *Service) proposeTool(ctx context.Context, in *proposeInput) (*proposalOutput, error) {
-	p, err := s.gate.Propose(ctx, in.ToolName, in.Input, proposal.Origin{Transport: proposal.Chat})
+	p, err := s.gate.Propose(ctx, in.ToolName, in.Input, proposal.Origin{Transport: proposal.API})
 	if err != nil {
 		return nil, err
 	}

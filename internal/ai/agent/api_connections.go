@@ -17,22 +17,23 @@ type spendCapOutput struct {
 }
 
 type connectionOutput struct {
-	ID                  string          `json:"id"`
-	Name                string          `json:"name"`
-	BaseURL             string          `json:"baseUrl"`
-	DefaultModel        string          `json:"defaultModel"`
-	AvailableModels     []string        `json:"availableModels"`
-	HasAPIKey           bool            `json:"hasApiKey" doc:"The key itself is never given out"`
-	SpendCap            *spendCapOutput `json:"spendCap"`
-	ContextWindowTokens *int64          `json:"contextWindowTokens"`
-	ModelFamily         string          `json:"modelFamily" enum:"generic,anthropic,openai"`
-	CreatedAt           time.Time       `json:"createdAt"`
-	UpdatedAt           time.Time       `json:"updatedAt"`
+	ID                       string          `json:"id"`
+	Name                     string          `json:"name"`
+	BaseURL                  string          `json:"baseUrl"`
+	DefaultModel             string          `json:"defaultModel"`
+	AvailableModels          []string        `json:"availableModels"`
+	HasAPIKey                bool            `json:"hasApiKey" doc:"The key itself is never given out"`
+	SpendCap                 *spendCapOutput `json:"spendCap"`
+	ContextWindowTokens      *int64          `json:"contextWindowTokens"`
+	ModelFamily              string          `json:"modelFamily" enum:"generic,anthropic,openai"`
+	DisableTopicalClassifier bool            `json:"disableTopicalClassifier" doc:"Whether the check that a message is about this platform is left out"`
+	CreatedAt                time.Time       `json:"createdAt"`
+	UpdatedAt                time.Time       `json:"updatedAt"`
 }
 
 func connectionOut(c *Connection) *connectionOutput {
 	out := &connectionOutput{ID: c.ID, Name: c.Name, BaseURL: c.BaseURL, DefaultModel: c.DefaultModel, AvailableModels: c.Models,
-		HasAPIKey: c.HasKey, ModelFamily: c.Family, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+		HasAPIKey: c.HasKey, ModelFamily: c.Family, DisableTopicalClassifier: c.NoGuard, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	if c.Cap != nil {
 		out.SpendCap = &spendCapOutput{c.Cap.TokenBudget, c.Cap.WindowMinutes}
 	}
@@ -47,26 +48,28 @@ type listConnectionsOutput struct {
 }
 
 type createConnectionInput struct {
-	Name                string          `json:"name" minLength:"1" maxLength:"200"`
-	BaseURL             string          `json:"baseUrl,omitempty" maxLength:"2000" doc:"Endpoint up to and including /v1; OpenAI's when absent"`
-	APIKey              string          `json:"apiKey,omitempty" maxLength:"4000" doc:"Stored encrypted and never given out; absent for endpoints without one"`
-	DefaultModel        string          `json:"defaultModel" minLength:"1" maxLength:"200"`
-	AvailableModels     []string        `json:"availableModels,omitempty" maxItems:"200" doc:"Models that may be used; all when empty"`
-	SpendCap            json.RawMessage `json:"spendCap,omitempty" doc:"Tokens per person in a rolling window: {tokenBudget, windowMinutes}; absent, null, blank or incomplete means no cap"`
-	ContextWindowTokens *int64          `json:"contextWindowTokens,omitempty" minimum:"1" maximum:"100000000"`
-	ModelFamily         string          `json:"modelFamily,omitempty" enum:"generic,anthropic,openai" default:"generic"`
+	Name                     string          `json:"name" minLength:"1" maxLength:"200"`
+	BaseURL                  string          `json:"baseUrl,omitempty" maxLength:"2000" doc:"Endpoint up to and including /v1; OpenAI's when absent"`
+	APIKey                   string          `json:"apiKey,omitempty" maxLength:"4000" doc:"Stored encrypted and never given out; absent for endpoints without one"`
+	DefaultModel             string          `json:"defaultModel" minLength:"1" maxLength:"200"`
+	AvailableModels          []string        `json:"availableModels,omitempty" maxItems:"200" doc:"Models that may be used; all when empty"`
+	SpendCap                 json.RawMessage `json:"spendCap,omitempty" doc:"Tokens per person in a rolling window: {tokenBudget, windowMinutes}; absent, null, blank or incomplete means no cap"`
+	ContextWindowTokens      *int64          `json:"contextWindowTokens,omitempty" minimum:"1" maximum:"100000000"`
+	ModelFamily              string          `json:"modelFamily,omitempty" enum:"generic,anthropic,openai" default:"generic"`
+	DisableTopicalClassifier bool            `json:"disableTopicalClassifier,omitempty" doc:"Leaves out the extra model call that checks whether a message is about this platform"`
 }
 
 type updateConnectionInput struct {
-	ID                  string                 `json:"id" minLength:"1" maxLength:"200"`
-	Name                *string                `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	BaseURL             *string                `json:"baseUrl,omitempty" maxLength:"2000"`
-	APIKey              string                 `json:"apiKey,omitempty" maxLength:"4000" doc:"Absent or blank keeps the stored key; needed again when the address points to another server"`
-	DefaultModel        *string                `json:"defaultModel,omitempty" minLength:"1" maxLength:"200"`
-	AvailableModels     *[]string              `json:"availableModels,omitempty" maxItems:"200"`
-	SpendCap            json.RawMessage        `json:"spendCap,omitempty" doc:"null, blank or incomplete removes the cap; absent keeps it"`
-	ContextWindowTokens operation.Patch[int64] `json:"contextWindowTokens,omitzero"`
-	ModelFamily         *string                `json:"modelFamily,omitempty" enum:"generic,anthropic,openai"`
+	ID                       string                 `json:"id" minLength:"1" maxLength:"200"`
+	Name                     *string                `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	BaseURL                  *string                `json:"baseUrl,omitempty" maxLength:"2000"`
+	APIKey                   string                 `json:"apiKey,omitempty" maxLength:"4000" doc:"Absent or blank keeps the stored key; needed again when the address points to another server"`
+	DefaultModel             *string                `json:"defaultModel,omitempty" minLength:"1" maxLength:"200"`
+	AvailableModels          *[]string              `json:"availableModels,omitempty" maxItems:"200"`
+	SpendCap                 json.RawMessage        `json:"spendCap,omitempty" doc:"null, blank or incomplete removes the cap; absent keeps it"`
+	ContextWindowTokens      operation.Patch[int64] `json:"contextWindowTokens,omitzero"`
+	ModelFamily              *string                `json:"modelFamily,omitempty" enum:"generic,anthropic,openai"`
+	DisableTopicalClassifier *bool                  `json:"disableTopicalClassifier,omitempty"`
 }
 
 type testConnectionInput struct {
@@ -111,7 +114,8 @@ func (s *Service) opCreateConnection(ctx context.Context, in *createConnectionIn
 	if err != nil {
 		return nil, err
 	}
-	c := Connection{Name: in.Name, BaseURL: in.BaseURL, DefaultModel: in.DefaultModel, Models: in.AvailableModels, Cap: spend, Family: in.ModelFamily}
+	c := Connection{Name: in.Name, BaseURL: in.BaseURL, DefaultModel: in.DefaultModel, Models: in.AvailableModels, Cap: spend, Family: in.ModelFamily,
+		NoGuard: in.DisableTopicalClassifier}
 	if in.ContextWindowTokens != nil {
 		c.ContextTokens = *in.ContextWindowTokens
 	}
@@ -133,6 +137,7 @@ func (s *Service) opUpdateConnection(ctx context.Context, in *updateConnectionIn
 	c, err := s.UpdateConnection(ctx, in.ID, secret.New(in.APIKey), func(c *Connection) {
 		set(&c.Name, in.Name)
 		set(&c.BaseURL, in.BaseURL)
+		set(&c.NoGuard, in.DisableTopicalClassifier)
 		set(&c.DefaultModel, in.DefaultModel)
 		set(&c.Models, in.AvailableModels)
 		set(&c.Family, in.ModelFamily)

@@ -19,12 +19,13 @@ type conversationOutput struct {
 	PermissionMode string    `json:"permissionMode" enum:"approve,auto"`
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
+	Running        bool      `json:"running" doc:"A turn is being answered; follow it at GET /api/ai/chat/{id}/stream"`
 	Archived       bool      `json:"archived" doc:"Off the list; it can be read, but takes no further messages"`
 }
 
-func conversationOut(c *Conversation) *conversationOutput {
+func (s *Service) conversationOut(c *Conversation) *conversationOutput {
 	return &conversationOutput{ID: c.ID, Title: c.Title, IntegrationID: c.IntegrationID, Model: c.Model,
-		PermissionMode: c.PermissionMode, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Archived: c.ArchivedAt != nil}
+		PermissionMode: c.PermissionMode, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Archived: c.ArchivedAt != nil, Running: c.alive(s.now())}
 }
 
 type listConversationsOutput struct {
@@ -45,6 +46,7 @@ type idInput struct {
 type messageMetadata struct {
 	Stopped bool   `json:"stopped,omitempty" doc:"The person stopped the turn"`
 	Error   string `json:"error,omitempty" doc:"Why the turn ended early"`
+	Running bool   `json:"running,omitempty" doc:"The message is still being written"`
 }
 
 type messageOutput struct {
@@ -69,6 +71,10 @@ type updateConversationInput struct {
 
 type archivedOutput struct {
 	Archived bool `json:"archived"`
+}
+
+type stoppedOutput struct {
+	Stopped bool `json:"stopped" doc:"False when nothing ran"`
 }
 
 type deletedOutput struct {
@@ -97,6 +103,7 @@ func (s *Service) conversationOperations() []operation.Operation {
 		operation.New(d("createConversation", operation.Mutation, "Begin a conversation"), s.opCreateConversation),
 		operation.New(d("getConversation", operation.Query, "Get a conversation with its messages, cards in their present state"), s.opGetConversation),
 		operation.New(d("updateConversation", operation.Mutation, "Change title, model or permission mode"), s.opUpdateConversation),
+		operation.New(d("stopTurn", operation.Mutation, "Stop the turn that is being answered in a conversation; what was shown is kept"), s.opStopTurn),
 		operation.New(d("archiveConversation", operation.Mutation, "Take a conversation off the list"), s.opArchiveConversation),
 		operation.New(d("deleteConversation", operation.Mutation, "Delete a conversation for good"), s.opDeleteConversation),
 	}
@@ -122,7 +129,7 @@ func (s *Service) opListConversations(ctx context.Context, _ *operation.Empty) (
 	}
 	out := &listConversationsOutput{Conversations: []conversationOutput{}}
 	for i := range list {
-		out.Conversations = append(out.Conversations, *conversationOut(&list[i]))
+		out.Conversations = append(out.Conversations, *s.conversationOut(&list[i]))
 	}
 	return out, nil
 }
@@ -145,7 +152,7 @@ func (s *Service) opCreateConversation(ctx context.Context, in *createConversati
 	if err != nil {
 		return nil, err
 	}
-	return conversationOut(made), nil
+	return s.conversationOut(made), nil
 }
 
 func (s *Service) opGetConversation(ctx context.Context, in *idInput) (*getConversationOutput, error) {
@@ -153,15 +160,15 @@ func (s *Service) opGetConversation(ctx context.Context, in *idInput) (*getConve
 	if err != nil {
 		return nil, err
 	}
-	messages, err := s.shown(ctx, c.ID)
+	messages, err := s.shown(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	out := &getConversationOutput{Conversation: *conversationOut(c), Messages: []messageOutput{}}
+	out := &getConversationOutput{Conversation: *s.conversationOut(c), Messages: []messageOutput{}}
 	for _, m := range messages {
 		mo := messageOutput{ID: m.ID, Role: m.Role, Parts: m.Parts, CreatedAt: m.CreatedAt}
-		if m.Stopped || m.Error != "" {
-			mo.Metadata = &messageMetadata{Stopped: m.Stopped, Error: m.Error}
+		if m.Stopped || m.Error != "" || m.Writing {
+			mo.Metadata = &messageMetadata{Stopped: m.Stopped, Error: m.Error, Running: m.Writing}
 		}
 		out.Messages = append(out.Messages, mo)
 	}
@@ -190,15 +197,30 @@ func (s *Service) opUpdateConversation(ctx context.Context, in *updateConversati
 	if err != nil {
 		return nil, err
 	}
-	return conversationOut(c), nil
+	return s.conversationOut(c), nil
+}
+
+func (s *Service) opStopTurn(ctx context.Context, in *idInput) (*stoppedOutput, error) {
+	user := authz.From(ctx).ID
+	if _, err := s.conversation(ctx, user, in.ID); err != nil {
+		return nil, err
+	}
+	done, err := s.StopTurn(ctx, user, in.ID)
+	return &stoppedOutput{Stopped: done}, err
 }
 
 func (s *Service) opArchiveConversation(ctx context.Context, in *idInput) (*archivedOutput, error) {
+	if _, err := s.StopTurn(ctx, authz.From(ctx).ID, in.ID); err != nil {
+		return nil, err
+	}
 	done, err := s.archiveConversation(ctx, authz.From(ctx).ID, in.ID)
 	return &archivedOutput{Archived: done}, err
 }
 
 func (s *Service) opDeleteConversation(ctx context.Context, in *idInput) (*deletedOutput, error) {
+	if _, err := s.StopTurn(ctx, authz.From(ctx).ID, in.ID); err != nil {
+		return nil, err
+	}
 	done, err := s.deleteConversation(ctx, authz.From(ctx).ID, in.ID)
 	return &deletedOutput{Deleted: done}, err
 }

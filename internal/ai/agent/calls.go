@@ -26,16 +26,14 @@ type entry struct {
 }
 
 // runCalls runs the calls of one round: reads side by side, changes one after
-// another, in the order the model asked. It gives one result per call.
-func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message {
-	results := make([]llm.Message, len(calls))
+// another, in the order the model asked. It gives one result per call, and
+// whether a change was among them.
+func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (results []llm.Message, changes bool) {
+	results = make([]llm.Message, len(calls))
 	slots := make(chan struct{}, parallelReads)
 	var reads sync.WaitGroup
 	for i, c := range calls {
-		part, ok := t.calls[c.ID]
-		if !ok {
-			part = t.startCall(c.ID, c.Name)
-		}
+		part := t.partOf(c)
 		results[i] = llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, ToolName: c.Name}
 		prepared, err := t.admit(ctx, part, c)
 		if err != nil {
@@ -44,10 +42,11 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message
 		}
 		if prepared.Disposition() != proposal.AutoRun {
 			reads.Wait()
+			changes = true
 			t.change(ctx, &results[i], part, prepared)
 			continue
 		}
-		mine, e := t.reserve(prepared)
+		mine, e := t.claim(prepared)
 		reads.Go(func() {
 			if !mine {
 				// The first result answers the repeat too.
@@ -75,7 +74,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) []llm.Message
 		})
 	}
 	reads.Wait()
-	return results
+	return results, changes
 }
 
 // admit shows the call and checks it.
@@ -88,26 +87,27 @@ func (t *turn) admit(ctx context.Context, part int, c llm.ToolCall) (*proposal.C
 		input = json.RawMessage("{}")
 	}
 	t.mu.Lock()
-	p := &t.parts[part]
-	p.Input = input
+	t.parts[part].Input = input
 	t.mu.Unlock()
 	prepared, err := t.s.gate.Prepare(ctx, c.Name, c.Arguments, t.conv.mode())
 	if err != nil {
 		return nil, err
 	}
+	if err := t.headless.admit(prepared.Tool()); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
-	p = &t.parts[part]
-	p.ToolName = prepared.Tool().Name()
-	f := frame{Type: "tool-input-available", ToolCallID: p.ToolCallID, ToolName: p.ToolName, Dynamic: true, Input: input}
-	p.State = stateRunning
-	t.mu.Unlock()
-	t.out.send(f)
+	defer t.mu.Unlock()
+	p := &t.parts[part]
+	p.ToolName, p.State = prepared.Tool().Name(), stateRunning
+	t.changed = true
+	t.out.send(frame{Type: "tool-input-available", ToolCallID: p.ToolCallID, ToolName: p.ToolName, Dynamic: true, Input: input})
 	return prepared, nil
 }
 
-// reserve takes the call's key before anything waits; mine is false when the
+// claim takes the call's key before anything waits; mine is false when the
 // turn has made this call before.
-func (t *turn) reserve(c *proposal.Call) (mine bool, e *entry) {
+func (t *turn) claim(c *proposal.Call) (mine bool, e *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e, ok := t.seen[c.Key()]; ok {
@@ -131,7 +131,7 @@ func (t *turn) callID(part int) string {
 }
 
 func (t *turn) origin(part int) proposal.Origin {
-	return proposal.Origin{ID: t.callID(part), Transport: proposal.Chat, ConversationID: t.conv.ID}
+	return proposal.Origin{ID: t.callID(part), Transport: t.transport, ConversationID: t.conv.ID}
 }
 
 // read runs a read and gives the lean, scrubbed and clamped result, which the
@@ -141,20 +141,30 @@ func (t *turn) read(ctx context.Context, part int, c *proposal.Call) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	return t.present(c.Tool().Lean(out.Result))
+	asks := c.Tool().Name() == askTool
+	if asks {
+		t.mu.Lock()
+		t.asked = true
+		t.mu.Unlock()
+	}
+	return t.present(c.Tool().Lean(out.Result), asks)
 }
 
-func (t *turn) present(result any) (json.RawMessage, error) {
+// askTool puts a question to the person and thereby ends the turn; the answer
+// is the next message. Its result alone may look like a question card.
+const askTool = "ai.askOperator"
+
+func (t *turn) present(result any, asks bool) (json.RawMessage, error) {
 	v, err := scrub.Any(result)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(clamp(noCard(v), clampBudget(t.conn.ContextTokens)))
+	return json.Marshal(clamp(noCard(v, asks), clampBudget(t.conn.ContextTokens)))
 }
 
 // change proposes or applies. A repeat within the turn does neither.
 func (t *turn) change(ctx context.Context, m *llm.Message, part int, c *proposal.Call) {
-	mine, e := t.reserve(c)
+	mine, e := t.claim(c)
 	if !mine {
 		t.answer(ctx, m, part, nil, nil, &duplicateError{mode: t.conv.mode()})
 		return
@@ -175,7 +185,7 @@ func (t *turn) makeChange(ctx context.Context, part int, c *proposal.Call) (show
 	p := out.Proposal
 	if out.Disposition == proposal.AutoApply {
 		t.forgetReads()
-		result, err := t.present(out.Result)
+		result, err := t.present(out.Result, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -211,27 +221,26 @@ func (t *turn) forgetReads() {
 func (t *turn) answer(ctx context.Context, m *llm.Message, part int, shown, model json.RawMessage, err error) {
 	if err == nil {
 		t.mu.Lock()
+		defer t.mu.Unlock()
 		p := &t.parts[part]
 		p.State, p.Output = stateOutput, shown
-		f := frame{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: true, Output: shown}
-		t.mu.Unlock()
-		t.out.send(f)
+		t.changed = true
+		t.out.send(frame{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: true, Output: shown})
 		m.Text = string(model)
 		return
 	}
 	forPerson, forModel := t.refusal(ctx, m.ToolName, err)
 	m.Text, m.IsError = forModel, true
+	t.failInput(part, forPerson)
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	p := &t.parts[part]
-	if p.State == stateInput {
-		t.mu.Unlock()
-		t.failInput(part, forPerson)
+	if p.State == stateError {
 		return
 	}
 	p.State, p.ErrorText = stateError, forPerson
-	f := frame{Type: "tool-output-error", ToolCallID: p.ToolCallID, Dynamic: true, ErrorText: forPerson}
-	t.mu.Unlock()
-	t.out.send(f)
+	t.changed = true
+	t.out.send(frame{Type: "tool-output-error", ToolCallID: p.ToolCallID, Dynamic: true, ErrorText: forPerson})
 }
 
 // refusal words a failed call for the person and for the model, and logs what

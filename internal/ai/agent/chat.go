@@ -2,13 +2,10 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -41,6 +38,7 @@ type chatRequest struct {
 		Kind  string `json:"kind"`
 	} `json:"decision"`
 	TimeZone string `json:"timeZone"`
+	SkillID  string `json:"skillId"`
 }
 
 func principalOf(ctx context.Context) authz.Principal { return authz.From(ctx) }
@@ -55,14 +53,12 @@ func (s *Service) ChatHandler() http.Handler {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		t, err := s.accept(ctx, w, r)
+		t, err := s.accept(r.Context(), w, r)
 		if err != nil {
-			s.refuse(ctx, w, err)
+			s.refuse(r.Context(), w, err)
 			return
 		}
-		s.play(ctx, cancel, w, t)
+		s.play(r.Context(), w, t)
 	})
 }
 
@@ -177,7 +173,7 @@ func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
 			add("decision.kind", "must be apply or decline")
 		}
 	}
-	if strings.ContainsRune(req.ConversationID+req.ConnectionID+req.Model, 0) {
+	if strings.ContainsRune(req.ConversationID+req.ConnectionID+req.Model+req.SkillID, 0) {
 		add("", "must not contain a NUL character")
 	}
 	return &req, problem.InputIssues(issues)
@@ -205,32 +201,45 @@ func (s *Service) decide(ctx context.Context, conv *Conversation, token string, 
 	return decisionNote(rec, false), nil
 }
 
-// begin stores the person's message and reads the history back.
+// begin reads the history back, reserves what the first round will use, and
+// stores the person's message.
 func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, note string) (*turn, error) {
+	if conv.TurnID != nil {
+		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
+			return nil, err
+		}
+	}
+	t, err := s.newTurn(p, conv, conn)
+	if err != nil {
+		return nil, err
+	}
 	requested := req.Model
 	if requested == "" && conv.Model != nil {
 		requested = *conv.Model
 	}
-	t := &turn{s: s, conv: conv, conn: conn, modelID: conn.resolveModel(requested), tools: s.tools.For(p), now: s.now(),
-		zone: s.zone, seen: map[string]*entry{}, text: -1}
+	t.modelID = conn.resolveModel(requested)
 	if loc, err := zone.Load(req.TimeZone); err == nil {
 		t.zone = loc
 	}
-	var b [6]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return nil, fmt.Errorf("random mark: %w", err)
-	}
-	t.fence = "data-" + hex.EncodeToString(b[:])
-	var err error
 	if t.model, err = s.model(ctx, conn); err != nil {
 		return nil, err
 	}
-	messageID := ""
+	stored, err := s.messages(ctx, conv.ID)
+	if err != nil {
+		return nil, err
+	}
+	last, user, u := llm.Message{Role: llm.RoleUser, Text: note}, (*Message)(nil), used{}
 	if note == "" {
-		t.idle = t.now.Sub(conv.UpdatedAt)
-		u := used{}
-		if scrub.Text(req.Message) == req.Message {
-			u.title = heuristicTitle(req.Message)
+		// The model gets the person's own words; what is stored is scrubbed.
+		last.Text = req.Message
+		t.question, t.idle = req.Message, t.now.Sub(conv.UpdatedAt)
+		t.guarded = !conn.builtin() && !conn.NoGuard
+		user = &Message{ID: uuid.Must(uuid.NewV7()).String(), Role: llm.RoleUser, Text: req.Message, CreatedAt: t.now,
+			Parts: []Part{{Type: partText, Text: req.Message, State: stateDone}}}
+		if strings.TrimSpace(deref(conv.Title)) == "" {
+			if t.title = !conn.builtin(); conn.builtin() && scrub.Text(req.Message) == req.Message {
+				u.title = heuristicTitle(req.Message)
+			}
 		}
 		if conv.IntegrationID == nil || *conv.IntegrationID != conn.ID {
 			u.integrationID = conn.ID
@@ -238,59 +247,30 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		if req.Model != "" {
 			u.model = t.modelID
 		}
-		messageID = uuid.Must(uuid.NewV7()).String()
-		m := Message{ID: messageID, Role: llm.RoleUser, Text: req.Message, CreatedAt: t.now,
-			Parts: []Part{{Type: partText, Text: req.Message, State: stateDone}}}
-		if err := s.appendMessage(ctx, conv.ID, m, u); err != nil {
-			return nil, fmt.Errorf("store message: %w", err)
+	}
+	t.preambles(ctx, req.SkillID)
+	t.stored, t.last = stored, last
+	t.history = append(replay(stored), last)
+	if conn.Cap != nil {
+		if err := t.reserve(ctx, t.request(false)); err != nil {
+			return nil, err
 		}
 	}
-	stored, err := s.messages(ctx, conv.ID)
-	if err != nil {
+	for {
+		err := s.open(ctx, t, user, u)
+		if err == nil {
+			return t, nil
+		}
+		if problem.Is(err, problem.KindConflict) {
+			// Another turn was quicker, or the conversation has gone.
+			if err = s.vacate(ctx, p.ID, conv.ID); err == nil {
+				if t.stored, err = s.messages(ctx, conv.ID); err == nil {
+					t.history = append(replay(t.stored), last)
+					continue
+				}
+			}
+		}
+		t.unreserve(ctx)
 		return nil, err
 	}
-	for i := range stored {
-		if stored[i].ID == messageID {
-			// The person's own words of this turn, not what scrubbing left of them.
-			stored[i].Text = req.Message
-		}
-	}
-	t.history = replay(stored)
-	if note != "" {
-		t.history = append(t.history, llm.Message{Role: llm.RoleUser, Text: note})
-	}
-	return t, nil
-}
-
-// play streams the turn.
-func (s *Service) play(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, t *turn) {
-	t.out = newStream(w, cancel)
-	alive, quiet := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		t.out.keepAlive(alive, s.keepAlive)
-	}()
-	defer func() {
-		quiet()
-		<-done
-	}()
-
-	messageID := uuid.Must(uuid.NewV7()).String()
-	t.out.send(frame{Type: "start", MessageID: messageID})
-	err := t.run(ctx)
-	if err != nil && ctx.Err() == nil {
-		attrs := append(llm.LogAttrs(err), slog.String("conversation_id", t.conv.ID), slog.String("model", t.modelID),
-			slog.String("connection_id", t.conn.ID))
-		s.log.LogAttrs(ctx, slog.LevelError, "model round failed", attrs...)
-	}
-	// Stored before the end is told, so that a page that then reads the
-	// conversation finds the answer.
-	t.finish(ctx, messageID, err)
-	if err != nil {
-		t.out.send(frame{Type: "error", ErrorText: llm.UserText(err)})
-	} else {
-		t.out.send(frame{Type: "finish"})
-	}
-	t.out.end()
 }

@@ -35,9 +35,11 @@ type Connection struct {
 	Cap           *SpendCap
 	ContextTokens int64 // 0 when unknown
 	Family        string
-	HasKey        bool
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
+	// NoGuard leaves out the topic guard.
+	NoGuard   bool
+	HasKey    bool
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // The model families; generic is the default and nothing is guessed.

@@ -23,27 +23,28 @@ func keyScope(id string) string { return "ai.connection:" + id }
 var errNoConnection = problem.NotFound("This connection does not exist")
 
 type connectionRow struct {
-	ID                  string
-	Name                string
-	BaseURL             string
-	DefaultModel        string
-	AvailableModels     json.RawMessage
-	TokenBudget         *int64
-	WindowMinutes       *int64
-	ContextWindowTokens *int64
-	ModelFamily         string
-	HasKey              bool
-	CreatedAt           time.Time
-	UpdatedAt           time.Time
+	ID                       string
+	Name                     string
+	BaseURL                  string
+	DefaultModel             string
+	AvailableModels          json.RawMessage
+	TokenBudget              *int64
+	WindowMinutes            *int64
+	ContextWindowTokens      *int64
+	ModelFamily              string
+	DisableTopicalClassifier bool
+	HasKey                   bool
+	CreatedAt                time.Time
+	UpdatedAt                time.Time
 }
 
 const connectionSelect = `SELECT id, name, base_url, default_model, available_models, token_budget, window_minutes,
-	context_window_tokens, model_family, created_at, updated_at,
+	context_window_tokens, model_family, disable_topical_classifier, created_at, updated_at,
 	EXISTS (SELECT 1 FROM secrets WHERE scope = 'ai.connection:' || ai_connections.id) AS has_key FROM ai_connections`
 
 func (r *connectionRow) connection() (*Connection, error) {
 	c := &Connection{ID: r.ID, Name: r.Name, BaseURL: r.BaseURL, DefaultModel: r.DefaultModel, Family: r.ModelFamily,
-		HasKey: r.HasKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		NoGuard: r.DisableTopicalClassifier, HasKey: r.HasKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 	if err := json.Unmarshal(r.AvailableModels, &c.Models); err != nil {
 		return nil, fmt.Errorf("read connection %s: %w", r.ID, err)
 	}
@@ -152,11 +153,12 @@ func (s *Service) writeConnection(ctx context.Context, tx bun.Tx, c *Connection)
 		contextTokens = c.ContextTokens
 	}
 	_, err = tx.NewRaw(`INSERT INTO ai_connections (id, name, base_url, default_model, available_models, token_budget,
-		window_minutes, context_window_tokens, model_family, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		window_minutes, context_window_tokens, model_family, disable_topical_classifier, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, base_url = excluded.base_url, default_model = excluded.default_model,
 		available_models = excluded.available_models, token_budget = excluded.token_budget, window_minutes = excluded.window_minutes,
-		context_window_tokens = excluded.context_window_tokens, model_family = excluded.model_family, updated_at = excluded.updated_at`,
-		c.ID, c.Name, c.BaseURL, c.DefaultModel, string(models), budget, window, contextTokens, c.Family, c.CreatedAt, c.UpdatedAt).Exec(ctx)
+		context_window_tokens = excluded.context_window_tokens, model_family = excluded.model_family,
+		disable_topical_classifier = excluded.disable_topical_classifier, updated_at = excluded.updated_at`,
+		c.ID, c.Name, c.BaseURL, c.DefaultModel, string(models), budget, window, contextTokens, c.Family, c.NoGuard, c.CreatedAt, c.UpdatedAt).Exec(ctx)
 	if db.IsUnique(err) {
 		return problem.Conflict("A connection with this name exists already")
 	}

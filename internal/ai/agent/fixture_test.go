@@ -172,6 +172,23 @@ type fixture struct {
 	bob    authz.Principal
 	client *http.Client
 	skew   atomic.Int64 // nanoseconds added to the clock
+	told   struct {
+		mu  sync.Mutex
+		all []string
+	}
+}
+
+// noteChange is Deps.Changed; changes gives what it heard.
+func (f *fixture) noteChange(_ context.Context, userID, conversationID string) {
+	f.told.mu.Lock()
+	defer f.told.mu.Unlock()
+	f.told.all = append(f.told.all, userID+" "+conversationID)
+}
+
+func (f *fixture) changes() []string {
+	f.told.mu.Lock()
+	defer f.told.mu.Unlock()
+	return slices.Clone(f.told.all)
 }
 
 func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
@@ -197,6 +214,7 @@ func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	transport := &http.Transport{DisableKeepAlives: true}
 	f.s = New(Deps{DB: d, Tools: reg, Gate: f.gate, Secrets: secret.NewStore(box), HTTP: &http.Client{Transport: transport}, Log: log,
 		Now: now, Zone: time.UTC, Builtin: f.script, KeepAlive: 20 * time.Millisecond, IdleTimeout: time.Second})
+	t.Cleanup(f.s.Close)
 	handler := f.s.ChatHandler()
 	f.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := map[string]authz.Principal{"ada": f.ada, "bob": f.bob,
@@ -468,7 +486,7 @@ func fold(t testing.TB, frames []frameRead) []Part {
 				t.Error("an error without a text")
 			}
 			finishes++
-		case "finish":
+		case "finish", "abort":
 			finishes++
 		default:
 			t.Errorf("unknown frame type %q ends the browser's stream", fr.Type)

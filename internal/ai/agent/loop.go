@@ -3,12 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/tool"
@@ -18,37 +13,13 @@ import (
 // tools and must answer.
 const maxSteps = 16
 
-// turn is one turn while it runs.
-type turn struct {
-	s       *Service
-	conv    *Conversation
-	conn    *Connection
-	model   llm.Model
-	modelID string
-	history []llm.Message
-	tools   []tool.Tool
-	now     time.Time
-	zone    *time.Location
-	idle    time.Duration // since the conversation's last activity; 0 when it does not matter
-	fence   string        // the mark around tool results, new in each turn
-	out     *stream
-
-	mu    sync.Mutex // guards parts and seen: reads of one step run side by side
-	parts []Part
-	seen  map[string]*entry
-
-	text    int            // index of the open text part, -1 when none is open
-	textID  string         // its id in the stream
-	calls   map[string]int // part of each call of this round, by the model's id
-	added   []llm.Message  // what the turn adds to the history
-	usage   llm.Usage
-	toldCut bool
-}
-
 // run plays rounds until one makes no call.
 func (t *turn) run(ctx context.Context) error {
-	for step := range maxSteps {
-		more, err := t.step(ctx, step == maxSteps-1)
+	if t.stored != nil {
+		t.history = append(replay(t.compact(ctx, t.stored)), t.last)
+	}
+	for step := range t.maxSteps {
+		more, err := t.step(ctx, step)
 		if err != nil || !more {
 			return err
 		}
@@ -56,20 +27,23 @@ func (t *turn) run(ctx context.Context) error {
 	return nil
 }
 
-func (t *turn) step(ctx context.Context, forced bool) (more bool, err error) {
+func (t *turn) step(ctx context.Context, step int) (more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	t.parts = append(t.parts, Part{Type: partStep})
-	t.out.send(frame{Type: "start-step"})
+	forced := step == t.maxSteps-1
+	t.beginStep()
 	defer t.out.send(frame{Type: "finish-step"})
 
-	round, err := t.round(ctx, forced)
-	t.usage = t.usage.Add(round.Usage)
+	round, err := t.round(ctx, step, forced)
 	t.closeText()
 	if forced {
 		// Calls that nobody offered are not run and not remembered.
 		round.ToolCalls = nil
+	}
+	// What the guard refuses was never run, shown or remembered.
+	if gerr := t.decided(ctx); gerr != nil && err == nil {
+		err = gerr
 	}
 	if err != nil || round.Truncated {
 		reason := cutText
@@ -79,15 +53,13 @@ func (t *turn) step(ctx context.Context, forced bool) (more bool, err error) {
 		t.dropCalls(reason)
 		round.ToolCalls = nil
 	}
-	if strings.TrimSpace(round.Text) != "" || len(round.ToolCalls) > 0 {
-		t.added = append(t.added, round.Message())
-	}
+	t.endRound(round)
 	switch {
 	case err != nil:
 		return false, err
 	case round.Truncated && len(round.CutCalls) > 0 && !forced && !t.toldCut:
 		t.toldCut = true
-		t.added = append(t.added, llm.Message{Role: llm.RoleUser, Text: cutNote(round.CutCalls)})
+		t.add(llm.Message{Role: llm.RoleUser, Text: cutNote(round.CutCalls)})
 		return true, nil
 	case round.Truncated:
 		t.say(truncatedText(round.FinishReason, len(round.CutCalls) > 0))
@@ -98,24 +70,26 @@ func (t *turn) step(ctx context.Context, forced bool) (more bool, err error) {
 		}
 		return false, nil
 	}
-	t.added = append(t.added, t.runCalls(ctx, round.ToolCalls)...)
-	return true, ctx.Err()
+	results, changes := t.runCalls(ctx, round.ToolCalls)
+	t.add(results...)
+	if changes {
+		// A process that dies now must not leave a change that nobody sees.
+		t.save(ctx)
+	}
+	return !t.asked, ctx.Err()
 }
 
 // round asks the model once and streams what comes.
-func (t *turn) round(ctx context.Context, forced bool) (llm.Round, error) {
-	t.calls = map[string]int{}
-	req := llm.Request{
-		Model:    t.modelID,
-		System:   t.system(forced),
-		Messages: t.fenced(llm.Normalize(append(append([]llm.Message(nil), t.history...), t.added...))),
-		Turn:     llm.TurnContext{Now: t.now, Zone: t.zone, Mode: t.conv.PermissionMode, Forced: forced},
-	}
-	if !forced {
-		for _, tl := range t.tools {
-			req.Tools = append(req.Tools, t.s.toolDef(tl))
+func (t *turn) round(ctx context.Context, step int, forced bool) (llm.Round, error) {
+	req := t.request(forced)
+	if step > 0 { // the first was reserved before the turn began
+		if err := t.reserve(ctx, req); err != nil {
+			return llm.Round{}, err
 		}
 	}
+	t.mu.Lock()
+	t.asking = &req
+	t.mu.Unlock()
 	return t.model.Stream(ctx, req, func(e llm.Event) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -132,73 +106,27 @@ func (t *turn) round(ctx context.Context, forced bool) (llm.Round, error) {
 	})
 }
 
-// write appends streamed text. White space before the first word opens no
-// part: models like to send some before a call.
-func (t *turn) write(delta string) {
-	if t.text < 0 {
-		if delta = strings.TrimLeft(delta, " \t\r\n"); delta == "" {
-			return
+// request is what a round is asked with.
+func (t *turn) request(forced bool) llm.Request {
+	var messages []llm.Message
+	if note := t.notes.message(t.fencedText); note != "" {
+		messages = append(messages, llm.Message{Role: llm.RoleUser, Text: note})
+	}
+	t.mu.Lock()
+	messages = append(append(messages, t.history...), t.added...)
+	t.mu.Unlock()
+	req := llm.Request{
+		Model:  t.modelID,
+		System: t.system(forced),
+		Turn:   llm.TurnContext{Now: t.now, Zone: t.zone, Mode: t.conv.PermissionMode, Forced: forced},
+	}
+	if !forced {
+		for _, tl := range t.tools {
+			req.Tools = append(req.Tools, t.s.toolDef(tl))
 		}
-		t.text = len(t.parts)
-		t.textID = uuid.Must(uuid.NewV7()).String()
-		t.parts = append(t.parts, Part{Type: partText, State: stateDone})
-		t.out.send(frame{Type: "text-start", ID: t.textID})
 	}
-	t.parts[t.text].Text += delta
-	t.out.send(frame{Type: "text-delta", ID: t.textID, Delta: delta})
-}
-
-func (t *turn) closeText() {
-	if t.text >= 0 {
-		t.out.send(frame{Type: "text-end", ID: t.textID})
-		t.text = -1
-	}
-}
-
-// say adds a text of ours.
-func (t *turn) say(text string) {
-	t.write(text)
-	t.closeText()
-}
-
-// startCall opens the part of a call. Its id is ours: a provider may use one
-// twice.
-func (t *turn) startCall(modelID, name string) int {
-	t.closeText()
-	if tl, ok := t.s.tools.Get(name); ok {
-		name = tl.Name()
-	} else {
-		name = shortName(name)
-	}
-	p := Part{Type: partTool, ToolName: name, ToolCallID: uuid.Must(uuid.NewV7()).String(), State: stateInput, Input: json.RawMessage("{}")}
-	t.mu.Lock()
-	t.parts = append(t.parts, p)
-	i := len(t.parts) - 1
-	t.mu.Unlock()
-	t.calls[modelID] = i
-	t.out.send(frame{Type: "tool-input-start", ToolCallID: p.ToolCallID, ToolName: name, Dynamic: true})
-	return i
-}
-
-// dropCalls closes the calls of a round that will not be run.
-func (t *turn) dropCalls(reason string) {
-	for _, i := range t.calls {
-		t.failInput(i, reason)
-	}
-}
-
-// failInput closes a part whose arguments are of no use.
-func (t *turn) failInput(i int, reason string) {
-	t.mu.Lock()
-	p := &t.parts[i]
-	if p.State != stateInput {
-		t.mu.Unlock()
-		return
-	}
-	p.State, p.ErrorText = stateError, reason
-	f := frame{Type: "tool-input-error", ToolCallID: p.ToolCallID, ToolName: p.ToolName, Dynamic: true, Input: p.Input, ErrorText: reason}
-	t.mu.Unlock()
-	t.out.send(f)
+	req.Messages = t.fit(req, t.fenced(llm.Normalize(messages)))
+	return req
 }
 
 // fenced gives the messages as a provider gets them: tool results between marks
@@ -212,7 +140,7 @@ func (t *turn) fenced(messages []llm.Message) []llm.Message {
 		if m.Role != llm.RoleTool || m.IsError {
 			continue
 		}
-		text := "<" + t.fence + ">\n" + m.Text + "\n</" + t.fence + ">"
+		text := t.fencedText(m.Text)
 		if tl, ok := t.s.tools.Get(m.ToolName); ok && tl.Effect() != tool.Read {
 			if isCard(json.RawMessage(m.Text)) {
 				text += "\n" + confirmNote
@@ -225,30 +153,6 @@ func (t *turn) fenced(messages []llm.Message) []llm.Message {
 	return messages
 }
 
-// finish stores what the turn showed and used. It works for a browser that has
-// gone, and never fails the turn.
-func (t *turn) finish(ctx context.Context, messageID string, failure error) {
-	stopped := failure != nil && (ctx.Err() != nil || errors.Is(failure, context.Canceled))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	t.s.recordSpend(ctx, principalOf(ctx), t.conn, t.conv.ID, t.modelID, t.usage)
-
-	m := Message{ID: messageID, Role: llm.RoleAssistant, Text: visibleText(t.parts), Stopped: stopped, CreatedAt: t.s.now(), model: t.added}
-	shown := false
-	for _, p := range t.parts {
-		shown = shown || p.Type != partStep
-	}
-	if !shown {
-		return
-	}
-	if failure != nil && !stopped {
-		m.Error = llm.UserText(failure)
-	}
-	var err error
-	if m.Parts, err = storedParts(t.parts); err == nil {
-		err = t.s.appendMessage(ctx, t.conv.ID, m, used{})
-	}
-	if err != nil {
-		t.s.log.ErrorContext(ctx, "assistant message could not be stored", "conversation_id", t.conv.ID, "error", err)
-	}
+func (t *turn) fencedText(text string) string {
+	return "<" + t.fence + ">\n" + text + "\n</" + t.fence + ">"
 }

@@ -23,6 +23,9 @@ type Part struct {
 	ErrorText  string          `json:"errorText,omitempty"`
 }
 
+// unfinished says whether a call has no outcome.
+func (p Part) unfinished() bool { return p.State == stateInput || p.State == stateRunning }
+
 const (
 	partStep = "step-start"
 	partText = "text"
@@ -85,14 +88,16 @@ func (c confirmCard) forModel() confirmCard {
 var cardKeys = []string{"__confirm", "__applied", "__question"}
 
 // noCard takes the marks of a card off a read's result: monitored text must not
-// be able to look like a card of ours.
-func noCard(v any) any {
+// be able to look like a card of ours. The tool that asks may make a question.
+func noCard(v any, asks bool) any {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return v
 	}
 	for _, k := range cardKeys {
-		delete(m, k)
+		if !asks || k != "__question" {
+			delete(m, k)
+		}
 	}
 	return m
 }

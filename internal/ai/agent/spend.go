@@ -2,10 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -13,38 +16,184 @@ import (
 	"github.com/checkstack/checkstack/internal/problem"
 )
 
-// enforceCap refuses a turn when the person has used up the connection's
-// budget. Without a cap nothing is asked.
+// Spend, spec/ai-platform.md 28. Without a cap a turn writes its row when it
+// ends. With one it holds a row from the beginning, which counts what its
+// running round will probably use: rounds are let in one after another per
+// person and connection, on every replica, and each sees the reservations of
+// all others. So the cap can be exceeded only by what the rounds that run at
+// that moment use beyond their reservation: the answer above replyReserve and
+// the error of the estimate.
+
+// replyReserve is the answer that a reservation counts on, in tokens.
+const replyReserve = 4096
+
+// ledger is what a turn has to write down.
+type ledger struct {
+	mu   sync.Mutex
+	row  string      // the reserved row; empty without a cap
+	more []llm.Usage // of the guard and of summaries, each a row of its own
+}
+
+// side notes a model call beside the rounds.
+func (l *ledger) side(u llm.Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.more = append(l.more, u)
+}
+
+func (l *ledger) take() (row string, more []llm.Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	row, more = l.row, l.more
+	l.more = nil
+	return row, more
+}
+
+// reserve lets a round in if the person has budget left on the connection.
+// Without a cap nothing is asked.
+func (t *turn) reserve(ctx context.Context, req llm.Request) error {
+	if t.conn.Cap == nil || t.conn.builtin() {
+		return nil
+	}
+	t.mu.Lock()
+	sofar := t.usage
+	t.mu.Unlock()
+	t.ledger.mu.Lock()
+	defer t.ledger.mu.Unlock()
+	first := t.ledger.row == ""
+	row := t.ledger.row
+	if first {
+		row = uuid.Must(uuid.NewV7()).String()
+	}
+	in := llm.EstimateRequest(req)
+	expected := sofar.Add(llm.Usage{InputTokens: in, OutputTokens: replyReserve, TotalTokens: in + replyReserve, Estimated: true})
+	err := t.s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		key := "ai.spend:" + t.conn.ID + ":" + string(t.who.Kind) + ":" + t.who.ID
+		if err := t.s.db.LockKey(ctx, tx, key); err != nil {
+			return err
+		}
+		used, err := t.s.spent(ctx, tx, t.who, t.conn, row)
+		if err != nil {
+			return err
+		}
+		if err := t.conn.Cap.check(used + int64(sofar.TotalTokens)); err != nil {
+			return err
+		}
+		return t.s.writeSpend(ctx, tx, t.spendRow(row, expected))
+	})
+	if err == nil {
+		t.ledger.row = row
+	}
+	return err
+}
+
+// unreserve takes back the reservation of a turn that never began.
+func (t *turn) unreserve(ctx context.Context) {
+	row, _ := t.ledger.take()
+	if row == "" {
+		return
+	}
+	if _, err := t.s.db.Write.NewRaw("DELETE FROM ai_spend WHERE id = ?", row).Exec(context.WithoutCancel(ctx)); err != nil {
+		t.s.log.ErrorContext(ctx, "reserved spend could not be taken back", "conversation_id", t.conv.ID, "error", err)
+	}
+}
+
+// check refuses when used has reached the cap.
+func (c *SpendCap) check(used int64) error {
+	if used < c.TokenBudget {
+		return nil
+	}
+	return problem.TooMany("LLM spend/budget exceeded: %d of %d tokens used in the last %d minutes on this connection",
+		used, c.TokenBudget, c.WindowMinutes)
+}
+
+// spent sums what a principal used or reserved within the window of the
+// connection's cap, except for one row.
+func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *Connection, except string) (int64, error) {
+	since := db.Time(s.now().Add(-time.Duration(c.Cap.WindowMinutes) * time.Minute))
+	var used int64
+	err := idb.NewRaw(`SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT) FROM ai_spend
+		WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ? AND id <> ?`,
+		c.ID, p.Kind, p.ID, since, except).Scan(ctx, &used)
+	if err != nil {
+		return 0, fmt.Errorf("read spend: %w", err)
+	}
+	return used, nil
+}
+
+// enforceCap refuses a turn before anything of it is read or stored.
 func (s *Service) enforceCap(ctx context.Context, p authz.Principal, c *Connection) error {
 	if c.Cap == nil {
 		return nil
 	}
-	since := db.Time(s.now().Add(-time.Duration(c.Cap.WindowMinutes) * time.Minute))
-	var used int64
-	err := s.db.Read.NewRaw(`SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT) FROM ai_spend
-		WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ?`,
-		c.ID, p.Kind, p.ID, since).Scan(ctx, &used)
+	used, err := s.spent(ctx, s.db.Read, p, c, "")
 	if err != nil {
-		return fmt.Errorf("read spend: %w", err)
+		return err
 	}
-	if used < c.Cap.TokenBudget {
-		return nil
-	}
-	return problem.TooMany("LLM spend/budget exceeded: %d of %d tokens used in the last %d minutes on this connection",
-		used, c.Cap.TokenBudget, c.Cap.WindowMinutes)
+	return c.Cap.check(used)
 }
 
-// recordSpend writes what a turn used. It must not fail the turn.
-func (s *Service) recordSpend(ctx context.Context, p authz.Principal, c *Connection, conversationID, model string, u llm.Usage) {
-	if c.builtin() || (u.TotalTokens <= 0 && u.InputTokens <= 0 && u.OutputTokens <= 0) {
+// spendRow is one row of the ledger.
+type spendRow struct {
+	id, connectionID, conversationID, model string
+	who                                     authz.Principal
+	usage                                   llm.Usage
+}
+
+func (t *turn) spendRow(id string, u llm.Usage) spendRow {
+	if id == "" {
+		id = uuid.Must(uuid.NewV7()).String()
+	}
+	return spendRow{id: id, connectionID: t.conn.ID, conversationID: t.conv.ID, model: t.modelID, who: t.who, usage: u}
+}
+
+// spendRows gives all that a turn has to write down at its end, and takes back
+// a reservation that nothing was used of.
+func (t *turn) spendRows(u llm.Usage) (rows []spendRow, unused string) {
+	if t.conn.builtin() {
+		return nil, ""
+	}
+	row, more := t.ledger.take()
+	switch {
+	case counts(u):
+		rows = append(rows, t.spendRow(row, u))
+	default:
+		unused = row
+	}
+	for _, m := range more {
+		if counts(m) {
+			rows = append(rows, t.spendRow("", m))
+		}
+	}
+	return rows, unused
+}
+
+func counts(u llm.Usage) bool { return u.TotalTokens > 0 || u.InputTokens > 0 || u.OutputTokens > 0 }
+
+// writeSpend writes a row, or the latest figures of one that is there.
+func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, r spendRow) error {
+	in, out := max(r.usage.InputTokens, 0), max(r.usage.OutputTokens, 0)
+	_, err := idb.NewRaw(`INSERT INTO ai_spend (id, integration_id, principal_kind, principal_id, conversation_id, model,
+		input_tokens, output_tokens, total_tokens, estimated, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+		total_tokens = excluded.total_tokens, estimated = excluded.estimated`,
+		r.id, r.connectionID, r.who.Kind, r.who.ID, nullable(r.conversationID), r.model, in, out,
+		max(r.usage.TotalTokens, in+out), r.usage.Estimated, db.Time(s.now())).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("record spend: %w", err)
+	}
+	return nil
+}
+
+// recordSpend writes a call that belongs to no turn's end. It must not fail
+// anything.
+func (s *Service) recordSpend(ctx context.Context, who authz.Principal, c *Connection, conversationID, model string, u llm.Usage) {
+	if c.builtin() || !counts(u) {
 		return
 	}
-	in, out := max(u.InputTokens, 0), max(u.OutputTokens, 0)
-	_, err := s.db.Write.NewRaw(`INSERT INTO ai_spend (id, integration_id, principal_kind, principal_id, conversation_id, model,
-		input_tokens, output_tokens, total_tokens, estimated, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		uuid.Must(uuid.NewV7()).String(), c.ID, p.Kind, p.ID, conversationID, model, in, out,
-		max(u.TotalTokens, in+out), u.Estimated, db.Time(s.now())).Exec(ctx)
-	if err != nil {
+	err := s.writeSpend(ctx, s.db.Write, spendRow{id: uuid.Must(uuid.NewV7()).String(), connectionID: c.ID, conversationID: conversationID,
+		model: model, who: who, usage: u})
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.log.ErrorContext(ctx, "spend could not be recorded", "conversation_id", conversationID, "connection_id", c.ID, "error", err)
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -28,13 +29,16 @@ type frame struct {
 const writeWait = time.Minute
 
 // stream writes frames. A write that fails ends the turn through gone; later
-// frames are dropped.
+// frames are dropped. A nil stream takes everything and writes nothing.
 type stream struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	gone   context.CancelFunc
 	failed bool
+	// holding keeps frames back until it is known that they may be shown.
+	holding bool
+	held    bytes.Buffer
 }
 
 // newStream sends the headers. From here on every failure is a frame.
@@ -51,17 +55,17 @@ func newStream(w http.ResponseWriter, gone context.CancelFunc) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.WriteHeader(http.StatusOK)
-	s.write(": checkstack\n\n")
+	s.write([]byte(": checkstack\n\n"))
 	return s
 }
 
 // write needs the lock.
-func (s *stream) write(text string) {
+func (s *stream) write(text []byte) {
 	if s.failed {
 		return
 	}
 	_ = s.rc.SetWriteDeadline(time.Now().Add(writeWait))
-	_, err := s.w.Write([]byte(text))
+	_, err := s.w.Write(text)
 	if err == nil {
 		err = s.rc.Flush()
 	}
@@ -71,7 +75,21 @@ func (s *stream) write(text string) {
 	}
 }
 
+// put writes a frame or holds it. It needs the lock.
+func (s *stream) put(data []byte) {
+	line := make([]byte, 0, len(data)+8)
+	line = append(append(append(line, "data: "...), data...), "\n\n"...)
+	if s.holding {
+		s.held.Write(line)
+		return
+	}
+	s.write(line)
+}
+
 func (s *stream) send(f frame) {
+	if s == nil {
+		return
+	}
 	raw, err := json.Marshal(f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,29 +98,60 @@ func (s *stream) send(f frame) {
 		s.gone()
 		return
 	}
-	s.write("data: " + string(raw) + "\n\n")
+	s.put(raw)
+}
+
+// delta sends a fragment of text: by far the most frequent frame.
+func (s *stream) delta(id, text string) {
+	s.send(frame{Type: "text-delta", ID: id, Delta: text})
+}
+
+// hold keeps frames back until release or drop.
+func (s *stream) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = true
+}
+
+// release sends what was held, in one write.
+func (s *stream) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = false
+	if s.held.Len() > 0 {
+		s.write(s.held.Bytes())
+	}
+	s.held = bytes.Buffer{}
+}
+
+// drop throws away what was held.
+func (s *stream) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = false
+	s.held = bytes.Buffer{}
+}
+
+// isHolding says whether nothing may be shown yet.
+func (s *stream) isHolding() bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holding
 }
 
 // end sends the marker after which nothing comes.
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.write("data: [DONE]\n\n")
+	s.write([]byte("data: [DONE]\n\n"))
 }
 
-// keepAlive sends a comment at every interval until ctx ends, so that no proxy
-// on the way takes a slow tool for a dead connection.
-func (s *stream) keepAlive(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.mu.Lock()
-			s.write(": keep-alive\n\n")
-			s.mu.Unlock()
-		}
-	}
+// comment tells every proxy on the way that a slow tool is no dead connection.
+func (s *stream) comment() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write([]byte(": keep-alive\n\n"))
 }

@@ -73,6 +73,8 @@ type Turn struct {
 	// Raw is sent as it is, as an event stream, in place of all else but
 	// Status.
 	Raw string
+	// Wait, when set, holds the answer until it is closed or the client leaves.
+	Wait <-chan struct{}
 }
 
 func (t Turn) has(q Quirk) bool {
@@ -84,11 +86,46 @@ func (t Turn) has(q Quirk) bool {
 	return false
 }
 
+// Side is a small model call beside a turn's rounds.
+type Side string
+
+// The side calls, told apart by how their system prompts begin.
+const (
+	Guard   Side = "You sort messages to the assistant"
+	Title   Side = "You write titles for chats"
+	Summary Side = "You keep the running summary"
+)
+
+// sideDefaults answers side calls that a test says nothing about.
+var sideDefaults = map[Side]Turn{Guard: {Text: "ON_TOPIC"}, Title: {Status: http.StatusTeapot, Body: "no titles here"}, Summary: {Text: "Earlier, things were said."}}
+
 // Recorded is one request the Server got.
 type Recorded struct {
 	Method, Path  string
 	Authorization string
 	Body          json.RawMessage
+	Side          Side // empty for a round of a turn
+}
+
+// sideOf finds out what a request is for.
+func sideOf(body []byte) Side {
+	var req struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	if json.Unmarshal(body, &req) != nil || len(req.Messages) == 0 || req.Messages[0].Role != "system" {
+		return ""
+	}
+	var system string
+	_ = json.Unmarshal(req.Messages[0].Content, &system)
+	for side := range sideDefaults {
+		if strings.HasPrefix(system, string(side)) {
+			return side
+		}
+	}
+	return ""
 }
 
 // Server is a fake OpenAI-compatible endpoint on a loopback port. A request
@@ -98,6 +135,7 @@ type Server struct {
 	http     *httptest.Server
 	mu       sync.Mutex
 	turns    []Turn
+	sides    map[Side][]Turn
 	requests []Recorded
 	models   []string
 }
@@ -105,7 +143,7 @@ type Server struct {
 // NewServer starts a Server that ends with the test.
 func NewServer(t testing.TB, turns ...Turn) *Server {
 	t.Helper()
-	s := &Server{t: t, turns: turns, models: []string{"fake-small", "fake-large"}}
+	s := &Server{t: t, turns: turns, sides: map[Side][]Turn{}, models: []string{"fake-small", "fake-large"}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
 		s.http.CloseClientConnections()
@@ -127,11 +165,50 @@ func (s *Server) Push(turns ...Turn) {
 	s.turns = append(s.turns, turns...)
 }
 
-// Requests gives what arrived so far.
-func (s *Server) Requests() []Recorded {
+// PushSide appends answers to one kind of side call. The last one is repeated;
+// without any, the guard says ON_TOPIC, titles fail and summaries are a line.
+func (s *Server) PushSide(side Side, turns ...Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Recorded(nil), s.requests...)
+	s.sides[side] = append(s.sides[side], turns...)
+}
+
+// Requests gives what arrived so far but for side calls.
+func (s *Server) Requests() []Recorded { return s.SideRequests("") }
+
+// SideRequests gives the side calls of one kind that arrived so far.
+func (s *Server) SideRequests(side Side) []Recorded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Recorded
+	for _, r := range s.requests {
+		if r.Side == side {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// next takes the answer to a request; nil when there is none left. It needs the
+// lock.
+func (s *Server) next(side Side) *Turn {
+	if side == "" {
+		if len(s.turns) == 0 {
+			return nil
+		}
+		turn := s.turns[0]
+		s.turns = s.turns[1:]
+		return &turn
+	}
+	turns := s.sides[side]
+	if len(turns) == 0 {
+		turn := sideDefaults[side]
+		return &turn
+	}
+	if len(turns) > 1 {
+		s.sides[side] = turns[1:]
+	}
+	return &turns[0]
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -140,10 +217,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return // the client went away
 	}
 	s.mu.Lock()
-	s.requests = append(s.requests, Recorded{r.Method, r.URL.Path, r.Header.Get("Authorization"), body})
+	side := sideOf(body)
+	s.requests = append(s.requests, Recorded{r.Method, r.URL.Path, r.Header.Get("Authorization"), body, side})
 	var turn *Turn
-	if r.URL.Path == "/v1/chat/completions" && len(s.turns) > 0 {
-		turn, s.turns = &s.turns[0], s.turns[1:]
+	if r.URL.Path == "/v1/chat/completions" {
+		turn = s.next(side)
 	}
 	s.mu.Unlock()
 	switch {
@@ -165,6 +243,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (t *Turn) play(w http.ResponseWriter, r *http.Request) {
+	if t.Wait != nil {
+		select {
+		case <-t.Wait:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	for k, v := range t.Header {
 		w.Header()[k] = v
 	}

@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+)
+
+// play streams an opened turn.
+func (s *Service) play(ctx context.Context, w http.ResponseWriter, t *turn) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.running.Store(t.id, stop)
+	defer s.running.Delete(t.id)
+	t.out = newStream(w, func() { stop(context.Canceled) })
+	alive, quiet := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.attend(alive, stop)
+	}()
+	t.out.send(frame{Type: "start", MessageID: t.id})
+	err := t.guard(ctx)
+	if errors.Is(err, errOffTopic) {
+		t.refuse(refusalText)
+		err = nil
+	}
+	if err != nil && ctx.Err() == nil {
+		attrs := append(llm.LogAttrs(err), slog.String("conversation_id", t.conv.ID), slog.String("model", t.modelID),
+			slog.String("connection_id", t.conn.ID))
+		s.log.LogAttrs(ctx, slog.LevelError, "model round failed", attrs...)
+	}
+	// Nothing is saved behind what finish writes.
+	quiet()
+	<-done
+	// Stored before the end is told, so that a page that then reads the
+	// conversation finds the answer.
+	t.finish(ctx, err)
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped), errors.Is(context.Cause(ctx), errLost):
+		t.out.drop()
+		t.out.send(frame{Type: "abort"})
+	case err != nil:
+		t.out.drop()
+		t.out.send(frame{Type: "error", ErrorText: llm.UserText(err)})
+	default:
+		t.out.send(frame{Type: "finish"})
+	}
+	t.out.end()
+}

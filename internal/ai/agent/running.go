@@ -1,0 +1,334 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/db"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+// A conversation has one running turn at most. It is named in the
+// conversation's row, renews its claim there once a second, and saves what it
+// has shown at the same time; so any replica can show it, stop it, or, when its
+// process died, close it.
+
+const (
+	// turnLease is the time without a sign of life after which a turn's process
+	// counts as dead. It also covers clocks of replicas that differ.
+	turnLease = 30 * time.Second
+	// takeOver is how long a new message waits for the turn that it stops.
+	takeOver = 5 * time.Second
+)
+
+const interruptedText = "The answer broke off here: Checkstack was stopped while it was being written. Look at the present state, then ask again."
+
+var (
+	// errStopped ends a turn that somebody asked to stop.
+	errStopped = errors.New("the turn was stopped")
+	// errLost ends a turn whose place another one has taken.
+	errLost = errors.New("the turn lost its conversation")
+	// errBusy says that a turn runs in the conversation.
+	errBusy = problem.Conflict("The assistant is still working on the previous message. Wait for it or stop it")
+)
+
+// alive says whether the conversation's turn has a process.
+func (c *Conversation) alive(now time.Time) bool {
+	return c.TurnID != nil && c.TurnAliveAt != nil && now.Sub(*c.TurnAliveAt) < turnLease
+}
+
+// open claims the conversation for the turn and stores the person's message,
+// if there is one, with an empty answer behind it. errBusy means that another
+// turn runs.
+func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) error {
+	var userRow *messageRow
+	if user != nil {
+		var err error
+		if userRow, err = encodeMessage(*user, nil); err != nil {
+			return err
+		}
+	}
+	answer, err := encodeMessage(Message{ID: t.id, Role: llm.RoleAssistant, CreatedAt: t.now}, t.crashNote(llm.Usage{}))
+	if err != nil {
+		return err
+	}
+	now := db.Time(s.now())
+	return s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		q := tx.NewUpdate().Table("ai_conversations").Where("id = ? AND turn_id IS NULL AND archived_at IS NULL", t.conv.ID).
+			Set("turn_id = ?", t.id).Set("turn_alive_at = ?", now).Set("turn_stop = ?", false)
+		if user != nil {
+			q = q.Set("updated_at = ?", now)
+		}
+		if u.integrationID != "" {
+			q = q.Set("integration_id = ?", u.integrationID)
+		}
+		if u.model != "" {
+			q = q.Set("model = ?", u.model)
+		}
+		if u.title != "" {
+			q = q.Set("title = CASE WHEN title IS NULL OR trim(title) = '' THEN ? ELSE title END", u.title)
+		}
+		res, err := q.Exec(ctx)
+		if err := db.MustAffect(res, err, errBusy); err != nil {
+			return err
+		}
+		if userRow != nil {
+			if err := insertMessage(ctx, tx, t.conv.ID, userRow); err != nil {
+				return err
+			}
+		}
+		return insertMessage(ctx, tx, t.conv.ID, answer)
+	})
+}
+
+// attend keeps the turn's claim and its stream alive until ctx ends, and stops
+// the turn when it is asked to.
+func (t *turn) attend(ctx context.Context, stop context.CancelCauseFunc) {
+	beat, quiet := time.NewTicker(t.s.heartbeat), time.NewTicker(t.s.keepAlive)
+	defer beat.Stop()
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-quiet.C:
+			t.out.comment()
+		case <-beat.C:
+			cause, err := t.renew(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				t.s.log.WarnContext(ctx, "running turn could not be renewed", "conversation_id", t.conv.ID, "error", err)
+			case cause != nil:
+				stop(cause)
+			}
+			t.mu.Lock()
+			changed := t.changed
+			t.mu.Unlock()
+			if changed {
+				t.save(ctx)
+			}
+		}
+	}
+}
+
+// renew gives a sign of life and hears whether the turn is to end, and why.
+func (t *turn) renew(ctx context.Context) (cause, err error) {
+	var stops []bool
+	err = t.s.db.Write.NewRaw("UPDATE ai_conversations SET turn_alive_at = ? WHERE id = ? AND turn_id = ? RETURNING turn_stop",
+		db.Time(t.s.now()), t.conv.ID, t.id).Scan(ctx, &stops)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(stops) == 0:
+		return errLost, nil
+	case stops[0]:
+		return errStopped, nil
+	}
+	return nil, nil
+}
+
+// crashNote is kept with a running answer, for whoever closes it when this
+// process dies.
+func (t *turn) crashNote(u llm.Usage) *crashNote {
+	return &crashNote{Usage: u, ConnectionID: t.conn.ID, Model: t.modelID, Reserved: t.conn.Cap != nil}
+}
+
+// save stores what was shown so far. It must not fail the turn.
+func (t *turn) save(ctx context.Context) {
+	if t.conv.ID == "" || t.out.isHolding() {
+		return
+	}
+	snap := t.snapshot()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	parts, err := storedParts(snap.parts)
+	if err == nil {
+		var row *messageRow
+		m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Parts: parts, CreatedAt: t.now, model: snap.added}
+		if row, err = encodeMessage(m, t.crashNote(snap.usage)); err == nil {
+			_, err = t.s.db.Write.NewRaw(`UPDATE ai_messages SET content = ?, parts = ?, model_messages = ? WHERE id = ?`,
+				string(row.Content), string(row.Parts), row.model(), t.id).Exec(ctx)
+		}
+	}
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "running answer could not be saved", "conversation_id", t.conv.ID, "error", err)
+	}
+}
+
+// finish stores what the turn showed and used, and gives the conversation
+// free. It works for a browser that has gone, and never fails the turn.
+func (t *turn) finish(ctx context.Context, failure error) {
+	stopped := failure != nil && (ctx.Err() != nil || errors.Is(failure, context.Canceled))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	snap := t.snapshot()
+	if t.out.isHolding() {
+		snap.parts, snap.added = nil, nil // nobody has seen them
+	}
+	shown := false
+	for _, p := range snap.parts {
+		shown = shown || p.Type != partStep
+	}
+	m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Stopped: stopped, CreatedAt: t.now, model: snap.added}
+	if failure != nil && !stopped {
+		m.Error = llm.UserText(failure)
+	}
+	var row *messageRow
+	var err error
+	if m.Parts, err = storedParts(snap.parts); err == nil {
+		row, err = encodeMessage(m, nil)
+	}
+	rows, unused := t.spendRows(snap.usage)
+	store := func(ctx context.Context, tx bun.Tx) error {
+		// What was spent counts even when the answer cannot be kept.
+		if unused != "" {
+			if _, err := tx.NewRaw("DELETE FROM ai_spend WHERE id = ?", unused).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		for _, r := range rows {
+			if err := t.s.writeSpend(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		_, err := tx.NewRaw(`UPDATE ai_conversations SET updated_at = ?, turn_id = CASE WHEN turn_id = ? THEN NULL ELSE turn_id END WHERE id = ?`,
+			db.Time(t.s.now()), t.id, t.conv.ID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if !shown || row == nil {
+			_, err = tx.NewRaw("DELETE FROM ai_messages WHERE id = ?", t.id).Exec(ctx)
+			return err
+		}
+		_, err = tx.NewRaw("UPDATE ai_messages SET content = ?, parts = ?, model_messages = ?, created_at = ? WHERE id = ?",
+			string(row.Content), string(row.Parts), row.model(), db.Time(t.s.now()), t.id).Exec(ctx)
+		return err
+	}
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "assistant message could not be encoded", "conversation_id", t.conv.ID, "error", err)
+	}
+	if err := t.s.db.Tx(ctx, store); err != nil {
+		t.s.log.ErrorContext(ctx, "assistant message could not be stored", "conversation_id", t.conv.ID, "error", err)
+	}
+}
+
+// StopTurn asks the running turn of a person's conversation to end; false when
+// none runs. On this replica it ends at once, on another within a second.
+func (s *Service) StopTurn(ctx context.Context, userID, conversationID string) (bool, error) {
+	var ids []string
+	err := s.db.Write.NewRaw(`UPDATE ai_conversations SET turn_stop = ? WHERE id = ? AND user_id = ? AND turn_id IS NOT NULL RETURNING turn_id`,
+		true, conversationID, userID).Scan(ctx, &ids)
+	if err != nil {
+		return false, fmt.Errorf("stop turn: %w", err)
+	}
+	if len(ids) == 0 {
+		return false, nil
+	}
+	if stop, ok := s.running.Load(ids[0]); ok {
+		stop.(context.CancelCauseFunc)(errStopped)
+	}
+	return true, nil
+}
+
+// vacate ends what runs in the conversation, because the same person goes on
+// talking there: a live turn is stopped and waited for, a dead one closed.
+func (s *Service) vacate(ctx context.Context, userID, id string) error {
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	deadline := time.NewTimer(s.takeOver)
+	defer deadline.Stop()
+	asked := false
+	for {
+		c, err := s.conversation(ctx, userID, id)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.ArchivedAt != nil:
+			return errNoConversation
+		case c.TurnID == nil:
+			return nil
+		case !c.alive(s.now()):
+			return s.closeTurn(ctx, c)
+		case !asked:
+			if asked, err = s.StopTurn(ctx, userID, id); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-poll.C:
+		case <-deadline.C:
+			return errBusy
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// closeTurn gives a conversation free whose turn has no process any more: what
+// was shown is kept and marked, what was used is written down.
+func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
+	return s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		cutoff := db.Time(s.now().Add(-turnLease))
+		closed, err := affected(tx.NewRaw("UPDATE ai_conversations SET turn_id = NULL WHERE id = ? AND turn_id = ? AND turn_alive_at <= ?",
+			c.ID, *c.TurnID, cutoff).Exec(ctx))
+		if err != nil || !closed {
+			return err
+		}
+		var rows []messageRow
+		if err := tx.NewRaw("SELECT id, role, content, parts, model_messages, created_at FROM ai_messages WHERE id = ?", *c.TurnID).Scan(ctx, &rows); err != nil {
+			return fmt.Errorf("read interrupted answer: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		var body content
+		if err := json.Unmarshal(rows[0].Content, &body); err != nil {
+			return fmt.Errorf("read interrupted answer: %w", err)
+		}
+		if n := body.Turn; n != nil && !n.Reserved && n.ConnectionID != BuiltinID && counts(n.Usage) {
+			n.Usage.Estimated = true
+			who := authz.Principal{Kind: authz.User, ID: c.UserID}
+			if err := s.writeSpend(ctx, tx, spendRow{id: rows[0].ID, connectionID: n.ConnectionID, conversationID: c.ID, model: n.Model, who: who, usage: n.Usage}); err != nil {
+				return err
+			}
+		}
+		if string(rows[0].Parts) == "[]" {
+			_, err := tx.NewRaw("DELETE FROM ai_messages WHERE id = ?", rows[0].ID).Exec(ctx)
+			return err
+		}
+		body.Turn, body.Error = nil, interruptedText
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewRaw("UPDATE ai_messages SET content = ? WHERE id = ?", string(raw), rows[0].ID).Exec(ctx)
+		return err
+	})
+}
+
+// Sweep closes the turns of processes that died. Correctness never waits for
+// it: a new message in such a conversation does the same.
+func (s *Service) Sweep(ctx context.Context) error {
+	var dead []Conversation
+	err := s.db.Read.NewRaw("SELECT "+conversationColumns+` FROM ai_conversations WHERE turn_id IS NOT NULL AND turn_alive_at <= ? LIMIT 200`,
+		db.Time(s.now().Add(-turnLease))).Scan(ctx, &dead)
+	if err != nil {
+		return fmt.Errorf("find interrupted turns: %w", err)
+	}
+	for i := range dead {
+		if err := s.closeTurn(ctx, &dead[i]); err != nil {
+			return fmt.Errorf("close turn of conversation %s: %w", dead[i].ID, err)
+		}
+	}
+	return nil
+}
