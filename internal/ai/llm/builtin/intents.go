@@ -10,6 +10,8 @@ type intent struct {
 	// accept refuses a match whose slots do not fit; nil accepts all.
 	accept func(matched) bool
 	plan   func(*turn, matched) step
+	// verbatim intents take over what the person wrote; see pattern.go.
+	verbatim bool
 }
 
 func define(name string, plan func(*turn, matched) step, patterns ...string) intent {
@@ -22,6 +24,12 @@ func define(name string, plan func(*turn, matched) step, patterns ...string) int
 
 func (in intent) when(accept func(matched) bool) intent {
 	in.accept = accept
+	return in
+}
+
+// prose makes the intent verbatim.
+func (in intent) prose() intent {
+	in.verbatim = true
 	return in
 }
 

@@ -41,8 +41,16 @@ var (
 // parseInterval reads an interval in seconds, "every" already taken away. A
 // bare number means seconds.
 func parseInterval(text string) (int, error) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	text = strings.TrimPrefix(text, "every ")
+	text = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "every ")
+	sum, ok := sumSeconds(text)
+	if seconds := int(math.Round(sum)); ok && sum >= minInterval && sum <= maxInterval {
+		return seconds, nil
+	}
+	return 0, errInterval
+}
+
+// sumSeconds adds up amounts such as "1 hour and 30 minutes", in lower case.
+func sumSeconds(text string) (sum float64, ok bool) {
 	if w, ok := wholeWords[text]; ok {
 		text = w
 	}
@@ -55,13 +63,12 @@ func parseInterval(text string) (int, error) {
 		text = "1.5 " + strings.TrimPrefix(text, "1 and a half ")
 	}
 	if text == "" {
-		return 0, errInterval
+		return 0, false
 	}
-	sum := 0.0
 	for text != "" {
 		m := amountPattern.FindStringSubmatch(text)
 		if m == nil {
-			return 0, errInterval
+			return 0, false
 		}
 		n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", "."), 64)
 		unit, known := unitSeconds[m[2]]
@@ -69,14 +76,10 @@ func parseInterval(text string) (int, error) {
 			unit, known = 1, true
 		}
 		if err != nil || !known {
-			return 0, errInterval
+			return 0, false
 		}
 		sum += n * unit
 		text = text[len(m[0]):]
 	}
-	seconds := int(math.Round(sum))
-	if sum < minInterval || sum > maxInterval {
-		return 0, errInterval
-	}
-	return seconds, nil
+	return sum, true
 }

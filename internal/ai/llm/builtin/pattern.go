@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The pattern notation, one line per way of saying something:
@@ -12,10 +13,15 @@ import (
 //	(a|b c)     one of these
 //	[a|b c]     one of these or nothing
 //	{slot}      any words, given to the plan under that name
+//	{"slot}     one quoted text
+//	{=slot a|b} one of these, given to the plan under that name
+//	:           a colon, in a verbatim intent
 //
 // A pattern covers the whole text, after normalize has taken away politeness,
 // end marks and commas. Quoted text counts as one word that matches nothing
-// but a slot, so `create system "delete everything"` is read as meant.
+// but a slot, so `create system "delete everything"` is read as meant. An
+// intent that takes over what a person wrote, such as the text of an update, is
+// verbatim: commas and colons stay, and of the end marks only politeness goes.
 
 // matched holds what the slots of a pattern matched.
 type matched struct {
@@ -26,9 +32,18 @@ type matched struct {
 // get gives a slot's text, quoted parts put back; "" when the pattern lacks it.
 func (m matched) get(slot string) string { return m.u.value(m.slots[slot]) }
 
+// prose is get for a text that may quote something: the marks stay, unless it
+// is quoted as a whole.
+func (m matched) prose(slot string) string { return m.u.prose(m.slots[slot]) }
+
+// words gives the words of a slot; a quoted part is one word.
+func (m matched) words(slot string) []string { return strings.Fields(m.slots[slot]) }
+
 var (
-	tokenPattern = regexp.MustCompile(`\[[^\]]+\]|\([^)]+\)|\{[a-z]+\}|\S+`)
-	slotPattern  = regexp.MustCompile(`^\{([a-z]+)\}$`)
+	tokenPattern  = regexp.MustCompile(`\[[^\]]+\]|\([^)]+\)|\{"?[a-z]+\}|\{=[a-z]+ [^}]+\}|\S+`)
+	slotPattern   = regexp.MustCompile(`^\{([a-z]+)\}$`)
+	quotedPattern = regexp.MustCompile(`^\{"([a-z]+)\}$`)
+	choicePattern = regexp.MustCompile(`^\{=([a-z]+) ([^}]+)\}$`)
 )
 
 // compile turns a pattern into a regular expression over the text plus a
@@ -44,6 +59,11 @@ func compile(pattern string) *regexp.Regexp {
 			b.WriteString("(?:" + alternatives(tok) + ") ")
 		case slotPattern.MatchString(tok):
 			b.WriteString("(?P<" + tok[1:len(tok)-1] + ">.+?) ")
+		case quotedPattern.MatchString(tok):
+			b.WriteString("(?P<" + tok[2:len(tok)-1] + `>[\x{E000}-\x{E0FF}]) `)
+		case choicePattern.MatchString(tok):
+			m := choicePattern.FindStringSubmatch(tok)
+			b.WriteString("(?P<" + m[1] + ">" + alternatives(" "+m[2]+" ") + ") ")
 		default:
 			b.WriteString(literal(tok) + " ")
 		}
@@ -62,13 +82,17 @@ func alternatives(tok string) string {
 
 // literal matches words as they are, with either apostrophe.
 func literal(s string) string {
+	if s == ":" {
+		return colon
+	}
 	return strings.ReplaceAll(regexp.QuoteMeta(s), "'", "['’]")
 }
 
 // utterance is a normalized text with its quoted parts put aside.
 type utterance struct {
-	text   string
-	quotes []string
+	text     string
+	verbatim string // with marks for pauses, see comma
+	quotes   []string
 }
 
 // firstQuote is the private-use character that stands for the first quoted
@@ -76,6 +100,10 @@ type utterance struct {
 const (
 	firstQuote = '\uE000'
 	maxQuotes  = 256
+	// comma, colon and semicolon stand for themselves, as words of a verbatim
+	// text.
+	comma, colon, semicolon = "\uE100", "\uE101", "\uE102"
+	lastMark                = '\uE1FF'
 	// maxCommand is how much of a message is read as a command, in bytes.
 	maxCommand = 4000
 )
@@ -83,10 +111,13 @@ const (
 var (
 	openers = map[rune]rune{'"': '"', '“': '”', '”': '”', '„': '“', '«': '»', '»': '«', '`': '`', '\'': '\'', '‘': '’', '‚': '‘', '’': '’', '「': '」', '＂': '＂', '‹': '›'}
 
+	pauses = map[rune]string{',': comma, ':': colon, ';': semicolon}
+
 	politeStart = regexp.MustCompile(`(?i)^(?:(?:hi there|hello there|hey there|hi|hello|hey|ok|okay|so|now|and|then|please|pls|kindly|just|quickly|` +
 		`(?:can|could|would|will) you(?: please| kindly)?|would you mind|i(?:['’]d| would) like (?:you )?to|i (?:want|need) (?:you )?to|i wanna|` +
-		`let['’]s|let us|go ahead and|help me(?: to)?|tell me(?: if| whether)?|do you know(?: if| whether)?|check if|check whether|checkstack|assistant) )+`)
-	politeEnd = regexp.MustCompile(`(?i)(?: (?:please|pls|thanks|thank you|thx|for me|right now|now|currently|at the moment|today))+ $`)
+		`let['’]s|let us|go ahead and|help me(?: to)?|tell me(?: if| whether)?|do you know(?: if| whether)?|check if|check whether|checkstack|assistant)(?: ` + comma + `)? )+`)
+	onlyPolite = regexp.MustCompile(`(?i)(?:(?: ` + comma + `)? (?:please|pls|thanks|thank you|thx|for me))+ $`)
+	politeEnd  = regexp.MustCompile(`(?i)(?: (?:please|pls|thanks|thank you|thx|for me|right now|now|currently|at the moment|today))+ $`)
 )
 
 // normalize reads a message as an utterance.
@@ -98,7 +129,7 @@ func normalize(message string) utterance {
 	runes := make([]rune, 0, len(message))
 	for _, r := range message {
 		switch {
-		case r >= firstQuote && r < firstQuote+maxQuotes, r == unicode.ReplacementChar:
+		case r >= firstQuote && r <= lastMark, r == unicode.ReplacementChar:
 		case unicode.IsSpace(r):
 			runes = append(runes, ' ')
 		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
@@ -106,30 +137,37 @@ func normalize(message string) utterance {
 			runes = append(runes, r)
 		}
 	}
-	var b strings.Builder
+	var b, v strings.Builder
 	for i := 0; i < len(runes); i++ {
 		if end := u.quoteEnd(runes, i); end > 0 {
 			b.WriteRune(firstQuote + rune(len(u.quotes)))
+			v.WriteRune(firstQuote + rune(len(u.quotes)))
 			u.quotes = append(u.quotes, strings.Join(strings.Fields(string(runes[i+1:end])), " "))
 			i = end
 			continue
 		}
 		if r := runes[i]; (r == ',' || r == ':' || r == ';') && (i+1 == len(runes) || runes[i+1] == ' ') {
+			v.WriteString(" " + pauses[r] + " ")
 			continue // a pause; within a URL or a time it is followed by more
 		}
 		if opensNothing(runes, i) {
 			continue
 		}
 		b.WriteRune(runes[i])
+		v.WriteRune(runes[i])
 	}
-	text := strings.Join(strings.Fields(b.String()), " ")
+	u.text, u.verbatim = trimPolite(b.String(), politeEnd), trimPolite(v.String(), onlyPolite)
+	return u
+}
+
+func trimPolite(text string, end *regexp.Regexp) string {
+	text = strings.Join(strings.Fields(text), " ")
 	text = strings.TrimRight(text, " ?!.…") + " "
-	text = politeEnd.ReplaceAllString(text, " ")
+	text = end.ReplaceAllString(text, " ")
 	if rest := politeStart.ReplaceAllString(text, ""); strings.TrimSpace(rest) != "" {
 		text = rest // a bare "hello" stays
 	}
-	u.text = strings.TrimRight(text, " ?!.…") + " "
-	return u
+	return strings.TrimRight(text, " ?!.…") + " "
 }
 
 // quoteEnd gives where the quotation that starts at i ends, or 0. A quotation
@@ -176,11 +214,22 @@ func closes(open, r rune) bool {
 }
 
 // value gives the text behind a slot, with quoted parts put back.
-func (u utterance) value(slot string) string {
+func (u utterance) value(slot string) string { return u.restore(slot, "", "") }
+
+func (u utterance) prose(slot string) string {
+	if utf8.RuneCountInString(strings.TrimSpace(slot)) == 1 {
+		return u.value(slot)
+	}
+	return u.restore(slot, "“", "”")
+}
+
+var gluedMarks = strings.NewReplacer(" "+comma, ",", " "+colon, ":", " "+semicolon, ";", comma, ",", colon, ":", semicolon, ";")
+
+func (u utterance) restore(slot, open, end string) string {
 	var b strings.Builder
-	for _, r := range strings.TrimSpace(slot) {
+	for _, r := range gluedMarks.Replace(strings.TrimSpace(slot)) {
 		if i := int(r - firstQuote); i >= 0 && i < len(u.quotes) {
-			b.WriteString(u.quotes[i])
+			b.WriteString(open + u.quotes[i] + end)
 			continue
 		}
 		b.WriteRune(r)
@@ -192,8 +241,12 @@ func (u utterance) value(slot string) string {
 func match(message string) (intent, matched, bool) {
 	u := normalize(message)
 	for _, in := range intents {
+		text := u.text
+		if in.verbatim {
+			text = u.verbatim
+		}
 		for _, re := range in.patterns {
-			sub := re.FindStringSubmatch(u.text)
+			sub := re.FindStringSubmatch(text)
 			if sub == nil {
 				continue
 			}
