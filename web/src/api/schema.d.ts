@@ -197,6 +197,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/getSpend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report the tokens used per connection and person
+         * @description Counts what providers reported, or an estimate where they reported nothing. The built-in assistant uses none.
+         */
+        get: operations["ai_getSpend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/getToolCall": {
         parameters: {
             query?: never;
@@ -353,6 +373,23 @@ export interface paths {
         put?: never;
         /** Decline a change that waits in the inbox */
         post: operations["ai_rejectCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/stopTurn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop the turn that is being answered in a conversation; what was shown is kept */
+        post: operations["ai_stopTurn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1743,6 +1780,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/system/getSilence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say whether changes of a system's health are notified now */
+        get: operations["system_getSilence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1771,6 +1825,8 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             defaultModel: string;
+            /** @description Whether the check that a message is about this platform is left out */
+            disableTopicalClassifier: boolean;
             /** @description The key itself is never given out */
             hasApiKey: boolean;
             id: string;
@@ -1792,6 +1848,8 @@ export interface components {
             model: string | null;
             /** @enum {string} */
             permissionMode: "approve" | "auto";
+            /** @description A turn is being answered; follow it at GET /api/ai/chat/{id}/stream */
+            running: boolean;
             title: string | null;
             /** Format: date-time */
             updatedAt: string;
@@ -1806,6 +1864,8 @@ export interface components {
             /** Format: int64 */
             contextWindowTokens?: number;
             defaultModel: string;
+            /** @description Leaves out the extra model call that checks whether a message is about this platform */
+            disableTopicalClassifier?: boolean;
             /**
              * @default generic
              * @enum {string}
@@ -1870,6 +1930,32 @@ export interface components {
             toolCallId: string;
             toolName: string;
         };
+        AgentGetSpendInput: {
+            connectionId?: string;
+            /**
+             * Format: date-time
+             * @description 30 days before the end when absent
+             */
+            from?: string;
+            /** @description Person or application */
+            principalId?: string;
+            /**
+             * Format: date-time
+             * @description Now when absent; at most 366 days after the beginning
+             */
+            to?: string;
+        };
+        AgentGetSpendOutput: {
+            /** @description Days with spend, oldest first */
+            days: components["schemas"]["AgentSpendDay"][];
+            /** Format: date-time */
+            from: string;
+            /** @description One per connection and person, most tokens first */
+            lines: components["schemas"]["AgentSpendLine"][];
+            /** Format: date-time */
+            to: string;
+            total: components["schemas"]["AgentSpendTotals"];
+        };
         AgentIdInput: {
             id: string;
         };
@@ -1888,6 +1974,8 @@ export interface components {
         AgentMessageMetadata: {
             /** @description Why the turn ended early */
             error?: string;
+            /** @description The message is still being written */
+            running?: boolean;
             /** @description The person stopped the turn */
             stopped?: boolean;
         };
@@ -1935,6 +2023,52 @@ export interface components {
             /** Format: int64 */
             windowMinutes: number;
         };
+        AgentSpendDay: {
+            /** @description Day in UTC, such as 2026-07-01 */
+            date: string;
+            /** Format: int64 */
+            totalTokens: number;
+        };
+        AgentSpendLine: {
+            connectionId: string;
+            /** @description Null when the connection is deleted */
+            connectionName: string | null;
+            /** Format: date-time */
+            lastUsedAt: string;
+            principalId: string;
+            /** @enum {string} */
+            principalKind: "user" | "application";
+            /** @description Null when it is deleted */
+            principalName: string | null;
+            spendCap: components["schemas"]["AgentSpendCapOutput"];
+            /**
+             * Format: int64
+             * @description Used and reserved within the cap's window now; null without a cap
+             */
+            windowTokens: number | null;
+        };
+        AgentSpendTotals: {
+            /**
+             * Format: int64
+             * @description Turns and smaller model calls
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description How many of the total the provider did not report; they are estimates
+             */
+            estimatedTokens: number;
+            /** Format: int64 */
+            inputTokens: number;
+            /** Format: int64 */
+            outputTokens: number;
+            /** Format: int64 */
+            totalTokens: number;
+        };
+        AgentStoppedOutput: {
+            /** @description False when nothing ran */
+            stopped: boolean;
+        };
         AgentTestConnectionInput: {
             apiKey?: string;
             baseUrl?: string;
@@ -1967,6 +2101,7 @@ export interface components {
             /** Format: int64 */
             contextWindowTokens?: number | null;
             defaultModel?: string;
+            disableTopicalClassifier?: boolean;
             id: string;
             /** @enum {string} */
             modelFamily?: "generic" | "anthropic" | "openai";
@@ -3125,6 +3260,13 @@ export interface components {
             /** @enum {string} */
             tone: "error" | "warn" | "info";
         };
+        OverviewSilenceInput: {
+            systemId: string;
+        };
+        OverviewSilenceOutput: {
+            /** @description maintenance or incident, whichever asks for quiet now; null when changes of health are notified */
+            silencedBy: string | null;
+        };
         OverviewSystemRef: {
             id: string;
             name: string;
@@ -3637,6 +3779,43 @@ export interface operations {
             };
         };
     };
+    ai_getSpend: {
+        parameters: {
+            query?: {
+                connectionId?: string;
+                /** @description 30 days before the end when absent */
+                from?: string;
+                /** @description Person or application */
+                principalId?: string;
+                /** @description Now when absent; at most 366 days after the beginning */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGetSpendOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_getToolCall: {
         parameters: {
             query: {
@@ -3912,6 +4091,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProposalRejectOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_stopTurn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStoppedOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -6513,6 +6725,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OverviewActivityOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    system_getSilence: {
+        parameters: {
+            query: {
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewSilenceOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */

@@ -16,6 +16,15 @@ export function useSystem(systemId: string) {
   });
 }
 
+/** Who asks for quiet about the system's health now, if anyone does. */
+export function useSilence(systemId: string) {
+  return useQuery({
+    queryKey: ["system", "getSilence", systemId],
+    queryFn: () => call(api.GET("/rest/system/getSilence", { params: { query: { systemId } } })),
+    meta: { signals: ["incident", "maintenance"] },
+  });
+}
+
 function useCatalogMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
   const client = useQueryClient();
   return useMutation({
