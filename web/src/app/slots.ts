@@ -56,7 +56,7 @@ export const dashboardBlocks: SlotEntry<DashboardBlockProps>[] = [
   {
     id: "system.activity",
     order: 50,
-    rules: ["healthcheck.healthcheck.status.read"],
+    rules: ["catalog.system.read"],
     Component: lazy(() => import("@/pages/dashboard/activity")),
   },
 ];
