@@ -122,7 +122,6 @@ type UpdatesOutput struct {
 type CreateInput struct {
 	Title                 string   `json:"title" minLength:"1" maxLength:"200" doc:"What is wrong, in one line"`
 	Description           *string  `json:"description,omitempty" maxLength:"10000" doc:"Markdown"`
-	Status                string   `json:"status,omitempty" enum:"investigating,identified,fixing,monitoring,resolved" doc:"Investigating when left out"`
 	Severity              string   `json:"severity" enum:"minor,major,critical"`
 	SuppressNotifications bool     `json:"suppressNotifications,omitempty" doc:"While active, tell nobody about changes of the systems' health"`
 	SystemIDs             []string `json:"systemIds" maxItems:"100" doc:"Systems concerned, at least one. Ids, never names."`
@@ -386,7 +385,7 @@ func (in *ListInput) filter() Filter {
 }
 
 func (in *CreateInput) incident() NewIncident {
-	n := NewIncident{InitialMessage: in.InitialMessage, Fields: Fields{Title: in.Title, Description: in.Description, Status: Status(in.Status),
+	n := NewIncident{InitialMessage: in.InitialMessage, Fields: Fields{Title: in.Title, Description: in.Description,
 		Severity: Severity(in.Severity), SuppressNotifications: in.SuppressNotifications, SystemIDs: in.SystemIDs}}
 	n.Override = Health(value(in.Override))
 	return n

@@ -139,12 +139,12 @@ func (s *Service) Updates(ctx context.Context, incidentIDs []string) (map[string
 // Suppresses says whether an active incident of the system asks to be quiet
 // about its health.
 func (s *Service) Suppresses(ctx context.Context, systemID string) (bool, error) {
-	n, err := s.db.Read.NewSelect().TableExpr("incident_systems AS s").Join("JOIN incidents AS i ON i.id = s.incident_id").
-		Where("s.system_id = ?", systemID).Where("s.active").Where("i.suppress_notifications").Limit(1).Count(ctx)
+	found, err := s.db.Read.NewSelect().TableExpr("incident_systems AS s").Join("JOIN incidents AS i ON i.id = s.incident_id").
+		Where("s.system_id = ?", systemID).Where("s.active").Where("i.suppress_notifications").Exists(ctx)
 	if err != nil {
 		return false, fmt.Errorf("suppression by incidents: %w", err)
 	}
-	return n > 0, nil
+	return found, nil
 }
 
 // Active gives all active incidents, newest first, as the dashboard shows them.

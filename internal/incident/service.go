@@ -130,7 +130,7 @@ func (s *Service) setHealth(ctx context.Context, tx bun.Tx, before, after Overri
 	return nil
 }
 
-// New are the fields of a new incident.
+// NewIncident is an incident to open. Its status is Investigating.
 type NewIncident struct {
 	Fields
 	// InitialMessage, if not empty, becomes the first update, for everyone.
@@ -143,9 +143,7 @@ func (s *Service) prepare(ctx context.Context, n NewIncident) (NewIncident, []Sy
 	if err != nil {
 		return n, nil, err
 	}
-	if n.Status == "" {
-		n.Status = Investigating
-	}
+	n.Status = Investigating
 	issues := append(n.check(), n.checkSystems(names)...)
 	if n.InitialMessage != "" {
 		issues = append(issues, checkMessage("initialMessage", &n.InitialMessage)...)
@@ -167,7 +165,6 @@ func (s *Service) Create(ctx context.Context, n NewIncident) (Incident, error) {
 	now := s.clock()
 	in := Incident{ID: newID(), Fields: n.Fields, Systems: list, Version: 1, CreatedAt: now, UpdatedAt: now}
 	in.SystemIDs = idsOf(list)
-	in.settle(now)
 	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.store.insert(ctx, tx, in); err != nil {
 			return err
@@ -188,16 +185,6 @@ func (s *Service) Create(ctx context.Context, n NewIncident) (Incident, error) {
 	}
 	s.signal(ctx, in, created)
 	return in, nil
-}
-
-// settle brings ResolvedAt in line with the status.
-func (in *Incident) settle(now time.Time) {
-	switch {
-	case in.Status.Active():
-		in.ResolvedAt = time.Time{}
-	case in.ResolvedAt.IsZero():
-		in.ResolvedAt = now
-	}
 }
 
 // Edit is a change of an incident's own fields; what is nil or not set stays.
@@ -278,7 +265,12 @@ func (s *Service) Update(ctx context.Context, id string, e Edit) (Incident, erro
 // save writes the new state of an incident's own fields.
 func (s *Service) save(ctx context.Context, tx bun.Tx, cur, after Incident) (Incident, error) {
 	after.Version, after.UpdatedAt = cur.Version+1, s.clock()
-	after.settle(after.UpdatedAt)
+	switch {
+	case after.Status.Active():
+		after.ResolvedAt = time.Time{}
+	case after.ResolvedAt.IsZero():
+		after.ResolvedAt = after.UpdatedAt
+	}
 	if err := s.store.save(ctx, tx, cur, after); err != nil {
 		return after, err
 	}
@@ -296,14 +288,18 @@ func (s *Service) AddUpdate(ctx context.Context, u Update) (Update, error) {
 			u.StatusChange = ""
 		}
 		after := cur
-		if u.StatusChange != "" {
+		n, err := s.store.countUpdates(ctx, tx, cur.ID)
+		switch {
+		case err != nil:
+			return cur, "", err
+		case n >= maxUpdates && u.StatusChange == "": // its status may always move on
+			return cur, "", problem.Conflict("An incident has at most %d updates that leave its status alone", maxUpdates)
+		case u.StatusChange != "":
 			after.Status = u.StatusChange
-			var err error
 			if after, err = s.save(ctx, tx, cur, after); err != nil {
 				return cur, "", err
 			}
 		}
-		var err error
 		if after, err = s.append(ctx, tx, after, &u); err != nil {
 			return cur, "", err
 		}
@@ -314,13 +310,6 @@ func (s *Service) AddUpdate(ctx context.Context, u Update) (Update, error) {
 
 // append writes u to the timeline and completes it.
 func (s *Service) append(ctx context.Context, tx bun.Tx, in Incident, u *Update) (Incident, error) {
-	n, err := s.store.countUpdates(ctx, tx, in.ID)
-	if err != nil {
-		return in, err
-	}
-	if n >= maxUpdates {
-		return in, problem.Conflict("An incident has at most %d updates", maxUpdates)
-	}
 	u.ID, u.IncidentID, u.AuthorID, u.CreatedAt = newID(), in.ID, authz.From(ctx).ID, s.clock()
 	if u.Audience == "" {
 		u.Audience = Everyone
