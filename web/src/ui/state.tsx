@@ -14,14 +14,15 @@ const looks: Record<State, { icon: typeof CircleCheck; word: string; pill: strin
   paused: { icon: PauseCircle, word: "Paused", pill: "bg-unknown-soft text-unknown-ink", ink: "text-unknown" },
 };
 
-/** Colour, icon and word together; a value we do not know reads as unknown. */
-export function StatePill({ state, word, className }: { state: string; word?: string; className?: string }) {
+/** Colour, icon and word together, the reason on hover; a value we do not know reads as unknown. */
+export function StatePill({ state, word, className, reason }: { state: string; word?: string; className?: string; reason?: string | undefined }) {
   const look = looks[state as State] ?? looks.unknown;
   const Icon = look.icon;
   return (
-    <span className={clsx("inline-flex items-center gap-1.5 whitespace-nowrap rounded-full px-2 py-0.5 text-xs font-medium", look.pill, className)}>
+    <span title={reason} className={clsx("inline-flex items-center gap-1.5 whitespace-nowrap rounded-full px-2 py-0.5 text-xs font-medium", look.pill, className)}>
       <Icon aria-hidden size={14} strokeWidth={2.2} />
       {word ?? look.word}
+      {reason ? <span className="sr-only">, {reason}</span> : null}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { memo, useMemo, useState, type ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
 import { useBulkHealth } from "@/pages/healthcheck/api";
+import { forcedText, forcing } from "@/pages/healthcheck/forced";
 import { Button, IconButton } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonRows, toast } from "@/ui/feedback";
@@ -152,6 +153,7 @@ export function Component() {
                 }}
                 portion={narrowed ? 20 : 50}
                 healthOf={healthOf}
+                reasonOf={(id) => forcedText(forcing(statuses?.[id]))}
                 compact={compact}
                 mayManage={mayGroup}
                 onEdit={setEditing}
@@ -200,6 +202,7 @@ function GroupSection({
   onToggle,
   portion,
   healthOf,
+  reasonOf,
   compact,
   mayManage,
   onEdit,
@@ -211,6 +214,8 @@ function GroupSection({
   /** How many systems show at once. */
   portion: number;
   healthOf: ((id: string) => Health) | undefined;
+  /** Why a system has a health that its checks do not explain. */
+  reasonOf: (id: string) => string | undefined;
   compact: boolean;
   mayManage: boolean;
   onEdit: (group: Group) => void;
@@ -245,7 +250,7 @@ function GroupSection({
             {(shown) => (
               <ul className="divide-y divide-line border-t border-line">
                 {shown.map((system) => (
-                  <SystemRow key={system.id} system={system} state={healthOf?.(system.id)} compact={compact} />
+                  <SystemRow key={system.id} system={system} state={healthOf?.(system.id)} reason={reasonOf(system.id)} compact={compact} />
                 ))}
               </ul>
             )}
@@ -258,7 +263,7 @@ function GroupSection({
   );
 }
 
-const SystemRow = memo(function SystemRow({ system, state, compact }: { system: System; state: Health | undefined; compact: boolean }) {
+const SystemRow = memo(function SystemRow({ system, state, reason, compact }: { system: System; state: Health | undefined; reason: string | undefined; compact: boolean }) {
   return (
     <li>
       <Link to={`/catalog/system/${system.id}`} className={clsx("flex items-center gap-3 px-4 text-ink no-underline hover:bg-raised/60", compact ? "py-1.5" : "py-2.5")}>
@@ -267,7 +272,7 @@ const SystemRow = memo(function SystemRow({ system, state, compact }: { system: 
           <bdi className="font-medium break-words">{system.name}</bdi>
           {system.description && !compact ? <bdi className="block truncate text-sm text-ink-3">{system.description.slice(0, 300)}</bdi> : null}
         </span>
-        {state === "degraded" || state === "unhealthy" ? <StatePill state={state} /> : null}
+        {state === "degraded" || state === "unhealthy" ? <StatePill state={state} reason={reason} /> : null}
       </Link>
     </li>
   );

@@ -6,6 +6,7 @@ import { Slot } from "@/app/slot";
 import { systemActions, systemBlocks } from "@/app/slots";
 import { useCan } from "@/app/session";
 import { useSystemHealth } from "@/pages/healthcheck/api";
+import { ForcedNote, forcedText, forcing } from "@/pages/healthcheck/forced";
 import { Button, LinkButton } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog } from "@/ui/dialog";
@@ -14,7 +15,7 @@ import { MenuItem, MenuSeparator, RowMenu } from "@/ui/menu";
 import { LongText } from "@/ui/long-text";
 import { Page } from "@/ui/page";
 import { StatePill } from "@/ui/state";
-import { useDeleteSystem, useEntities, useSystem, type System } from "./api";
+import { useDeleteSystem, useEntities, useSilence, useSystem, type System } from "./api";
 import { SystemDialog } from "./forms";
 
 export function Component() {
@@ -54,6 +55,7 @@ function SystemPage({ system }: { system: System }) {
   const [removing, setRemoving] = useState(false);
   const entities = useEntities();
   const health = useSystemHealth(system.id, can("healthcheck.healthcheck.status.read"));
+  const silence = useSilence(system.id);
   const deleteSystem = useDeleteSystem();
   const groups = (entities.data?.groups ?? []).filter((group) => system.groupIds?.includes(group.id) ?? false);
   const manage = can("catalog.system.manage");
@@ -72,12 +74,14 @@ function SystemPage({ system }: { system: System }) {
             <h1 className="min-w-0 text-xl font-semibold tracking-[-0.01em] break-words">
               <bdi>{system.name}</bdi>
             </h1>
-            {health.data ? <StatePill state={health.data.status} /> : null}
+            {health.data ? <StatePill state={health.data.status} reason={forcedText(forcing(health.data))} /> : null}
             {health.data?.since ? (
               <span className="text-ink-2">
                 since <RelativeTime at={health.data.since} />
               </span>
             ) : null}
+            <ForcedNote override={forcing(health.data)} />
+            {silence.data?.silencedBy ? <StatePill state="suppressed" word="Silenced" reason={`Nobody is notified of changes of its health: asked for by ${silence.data.silencedBy}`} /> : null}
           </div>
         </>
       }
