@@ -16,6 +16,8 @@ import (
 // operations are the declared capabilities, with their types for the tools.
 type operations struct {
 	all               []operation.Operation
+	getStrategies     *operation.Op[operation.Empty, StrategiesOutput]
+	getCollectors     *operation.Op[CollectorsInput, CollectorsOutput]
 	getConfiguration  *operation.Op[IDInput, ConfigurationBody]
 	getConfigurations *operation.Op[operation.Empty, ConfigurationsOutput]
 	validate          *operation.Op[ValidateInput, ValidateOutput]
@@ -268,7 +270,7 @@ func newOperations(s *Service) *operations {
 }
 
 func (s *Service) declareKinds(o *operations) {
-	declare(o, query("getStrategies", "List the kinds of health checks", operation.Authenticated, RuleRead),
+	o.getStrategies = declare(o, query("getStrategies", "List the kinds of health checks", operation.Authenticated, RuleRead),
 		func(context.Context, *operation.Empty) (*StrategiesOutput, error) {
 			out := &StrategiesOutput{Strategies: []StrategyBody{}}
 			for _, k := range s.kinds.List() {
@@ -280,7 +282,7 @@ func (s *Service) declareKinds(o *operations) {
 			}
 			return out, nil
 		})
-	declare(o, query("getCollectors", "List what a kind of health check can measure", operation.Authenticated, RuleRead),
+	o.getCollectors = declare(o, query("getCollectors", "List what a kind of health check can measure", operation.Authenticated, RuleRead),
 		func(_ context.Context, in *CollectorsInput) (*CollectorsOutput, error) {
 			out := &CollectorsOutput{Collectors: []CollectorKindBody{}}
 			for _, k := range s.kinds.Collectors(in.StrategyID) {

@@ -40,13 +40,20 @@ type Capability struct {
 	Category string
 	// Config is the JSON Schema of its settings, the one behind the form.
 	Config json.RawMessage
-	// Result is the JSON Schema of what it measures, and Operators what an
-	// assertion may say about each kind of field; absent for what has no
-	// assertions.
+	// Result is the JSON Schema of what it measures, Fields what assertions may
+	// look at, and Operators what they may say about each kind of field; absent
+	// for what has no assertions.
 	Result    json.RawMessage
+	Fields    []AssertionField
 	Operators map[string][]string
 	// Access are the rules that using it needs, absent when there are none.
 	Access []string
+}
+
+// AssertionField is a part of a result that assertions may look at.
+type AssertionField struct {
+	Field string `json:"field"`
+	Kind  string `json:"kind" doc:"Key of assertionOperators"`
 }
 
 type listCapabilitiesInput struct {
@@ -87,6 +94,7 @@ type capabilitySchema struct {
 	Role                string              `json:"role"`
 	ConfigSchema        json.RawMessage     `json:"configSchema" doc:"JSON Schema of the settings"`
 	ResultSchema        json.RawMessage     `json:"resultSchema,omitempty" doc:"JSON Schema of the result; its fields are what assertions may use"`
+	AssertionFields     []AssertionField    `json:"assertionFields,omitempty" doc:"What assertions may look at"`
 	AssertionOperators  map[string][]string `json:"assertionOperators,omitempty" doc:"Operators by kind of field"`
 	RequiredAccessRules []string            `json:"requiredAccessRules,omitempty"`
 }
@@ -150,7 +158,7 @@ func (s *Service) getCapability(ctx context.Context, in getCapabilityInput) (cap
 	}
 	c := list[i]
 	return capabilitySchema{Context: in.Context, ID: c.ID, DisplayName: c.DisplayName, Description: c.Description, Role: c.Role,
-		ConfigSchema: c.Config, ResultSchema: c.Result, AssertionOperators: c.Operators, RequiredAccessRules: c.Access}, nil
+		ConfigSchema: c.Config, ResultSchema: c.Result, AssertionFields: c.Fields, AssertionOperators: c.Operators, RequiredAccessRules: c.Access}, nil
 }
 
 func idsOf(list []Capability) []string {
