@@ -69,6 +69,7 @@ func (a *application) finish(ctx context.Context, endRequests context.CancelFunc
 	parts := []func() error{
 		func() error { return a.server.Shutdown(ctx, endRequests) },
 		func() error { return a.domains.healthcheck.Stop(ctx) },
+		func() error { return a.domains.maintenance.Stop(ctx) },
 		func() error { return a.jobs.Stop(ctx) },
 	}
 	errs := make([]error, len(parts))

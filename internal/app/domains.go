@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/agent"
+	"github.com/checkstack/checkstack/internal/ai/knowledge"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -15,6 +17,7 @@ import (
 	"github.com/checkstack/checkstack/internal/httpapi"
 	"github.com/checkstack/checkstack/internal/identity"
 	"github.com/checkstack/checkstack/internal/incident"
+	"github.com/checkstack/checkstack/internal/maintenance"
 	"github.com/checkstack/checkstack/internal/netguard"
 	"github.com/checkstack/checkstack/internal/operation"
 	"github.com/checkstack/checkstack/internal/overview"
@@ -28,7 +31,9 @@ type domains struct {
 	catalog     *catalog.Service
 	healthcheck *healthcheck.Service
 	incident    *incident.Service
+	maintenance *maintenance.Service
 	overview    *overview.Service
+	knowledge   *knowledge.Service
 	tools       *tool.Registry
 	gate        *proposal.Gate
 	agent       *agent.Service
@@ -55,14 +60,18 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 
 	d.incident = incident.New(incident.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Health: incidentHealth{d.healthcheck},
 		Authors: d.identity, Log: a.log})
+	d.maintenance = maintenance.New(maintenance.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Authors: d.identity, Log: a.log})
 
 	d.overview = overview.New(overview.Deps{Systems: d.catalog, Log: a.log,
 		Contributors: []overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident)},
 		Activities:   []overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident)},
 		Silencers:    []overview.Silencer{{Source: incidentSource, Suppresses: d.incident.Suppresses}}})
 
+	if d.knowledge, err = newKnowledge(a, d); err != nil {
+		return nil, err
+	}
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
-		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools())
+		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf, d.maintenance.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools(), d.knowledge.Tools())
 	if err != nil {
 		return nil, err
 	}
@@ -73,28 +82,33 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	a.jobs.Every("proposal.sweep", time.Minute, 0, d.gate.Sweep)
 	a.jobs.Every("proposal.retain", time.Hour, 10*time.Minute, d.gate.Retain)
 	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log, Names: d.identity.Names,
-		Changed: conversationChanged(a.signals),
+		Changed: conversationChanged(a.signals), Memories: d.knowledge.MemoryPrompt, Skill: d.knowledge.SkillPrompt,
 		HTTP:    netguard.NewClient(netguard.Trusted, 0)})
 	a.jobs.Every("agent.sweep", time.Minute, 0, d.agent.Sweep)
 
-	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(),
-		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations())
+	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(), d.maintenance.Operations(),
+		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations(), d.knowledge.Operations())
 	return d, nil
 }
 
 // rules gives every access rule that can be granted.
 func (d *domains) rules() []authz.Rule {
 	all := []authz.Rule{docsRead}
-	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), proposal.Rules(), agent.Rules()} {
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), maintenance.Rules(), proposal.Rules(), agent.Rules(), knowledge.Rules()} {
 		all = append(all, rules...)
 	}
 	return all
 }
 
-func (d *domains) start(ctx context.Context) error { return d.healthcheck.Start(ctx) }
+func (d *domains) start(ctx context.Context) error {
+	if err := d.maintenance.Start(ctx); err != nil {
+		return err
+	}
+	return d.healthcheck.Start(ctx)
+}
 
 func (d *domains) stop(ctx context.Context) error {
-	err := d.healthcheck.Stop(ctx)
+	err := errors.Join(d.healthcheck.Stop(ctx), d.maintenance.Stop(ctx))
 	d.agent.Close()
 	d.identity.Close()
 	return err

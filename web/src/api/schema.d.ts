@@ -95,6 +95,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/createSkill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Publish a skill for everybody */
+        post: operations["ai_createSkill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/declineTool": {
         parameters: {
             query?: never;
@@ -146,6 +163,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/deleteMemory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a memory */
+        delete: operations["ai_deleteMemory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/deleteSkill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a skill that the caller has published */
+        delete: operations["ai_deleteSkill"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/getConversation": {
         parameters: {
             query?: never;
@@ -180,6 +231,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/getMemory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one memory */
+        get: operations["ai_getMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/getProposal": {
         parameters: {
             query?: never;
@@ -189,6 +257,23 @@ export interface paths {
         };
         /** Get the present state of a change that the caller proposed */
         get: operations["ai_getProposal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/getSkill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one skill */
+        get: operations["ai_getSkill"];
         put?: never;
         post?: never;
         delete?: never;
@@ -305,6 +390,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/listMemories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the memories that the caller may see */
+        get: operations["ai_listMemories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/listSkills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List skills, built-in ones first */
+        get: operations["ai_listSkills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/listToolCalls": {
         parameters: {
             query?: never;
@@ -379,6 +498,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/saveMemory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a memory, or change one
+         * @description Without replaces, a memory of the same person or system with nearly the same recallHint is changed instead of keeping two.
+         */
+        post: operations["ai_saveMemory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/searchMemories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find memories by words of hint, tags and content */
+        get: operations["ai_searchMemories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/ai/setMemoryAlwaysInject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a memory part of every conversation, or no longer */
+        post: operations["ai_setMemoryAlwaysInject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/stopTurn": {
         parameters: {
             query?: never;
@@ -445,6 +618,23 @@ export interface paths {
         head?: never;
         /** Change title, model or permission mode */
         patch: operations["ai_updateConversation"];
+        trace?: never;
+    };
+    "/rest/ai/updateSkill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a skill that the caller has published */
+        patch: operations["ai_updateSkill"];
         trace?: never;
     };
     "/rest/auth/changePassword": {
@@ -1746,6 +1936,414 @@ export interface paths {
         patch: operations["incident_updateIncident"];
         trace?: never;
     };
+    "/rest/maintenance/addLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a link to a maintenance */
+        post: operations["maintenance_addLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/addUpdate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add to the timeline of a maintenance, with or without a change of status */
+        post: operations["maintenance_addUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/bulkCloseMaintenances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete many maintenances; the answer tells the outcome of each */
+        post: operations["maintenance_bulkCloseMaintenances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/bulkDeleteMaintenances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete many maintenances; the answer tells the outcome of each */
+        post: operations["maintenance_bulkDeleteMaintenances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/checkLocalTime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell which instants a date and time of day in a time zone means */
+        get: operations["maintenance_checkLocalTime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/closeMaintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a maintenance before its end */
+        post: operations["maintenance_closeMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/createMaintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Plan a maintenance, or with a recurrence a series, of which the answer is the first */
+        post: operations["maintenance_createMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/deleteMaintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a maintenance */
+        delete: operations["maintenance_deleteMaintenance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/deleteSeries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a series and its occurrences that have not begun; the others stay */
+        delete: operations["maintenance_deleteSeries"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/endSeries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a series and take back its occurrences that have not begun */
+        post: operations["maintenance_endSeries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/getBulkMaintenanceUpdates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get the updates of many maintenances */
+        post: operations["maintenance_getBulkMaintenanceUpdates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/getBulkMaintenancesForSystems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List what is scheduled or in progress on each of many systems */
+        post: operations["maintenance_getBulkMaintenancesForSystems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/getMaintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one maintenance with its updates and links */
+        get: operations["maintenance_getMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/getMaintenancesForSystem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is scheduled or in progress on a system, soonest first */
+        get: operations["maintenance_getMaintenancesForSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/getSeries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one series of maintenances */
+        get: operations["maintenance_getSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/listMaintenances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List maintenances by start */
+        get: operations["maintenance_listMaintenances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/listSeries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the series of maintenances, newest first */
+        get: operations["maintenance_listSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/previewRecurrence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show the next ten occurrences of a recurrence before it is saved */
+        post: operations["maintenance_previewRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/removeLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a link from a maintenance */
+        delete: operations["maintenance_removeLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/resolveMaintenanceRefs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell which mentioned maintenances the caller may read */
+        post: operations["maintenance_resolveMaintenanceRefs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/searchMaintenanceRefs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look for maintenances to mention */
+        get: operations["maintenance_searchMaintenanceRefs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/skipOccurrence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel one occurrence of a series */
+        post: operations["maintenance_skipOccurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/maintenance/updateMaintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a maintenance */
+        patch: operations["maintenance_updateMaintenance"];
+        trace?: never;
+    };
+    "/rest/maintenance/updateSeries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a series and its occurrences that have not begun and that nobody changed by hand */
+        patch: operations["maintenance_updateSeries"];
+        trace?: never;
+    };
     "/rest/system/getIssues": {
         parameters: {
             query?: never;
@@ -2923,11 +3521,6 @@ export interface components {
             override?: "degraded" | "unhealthy";
             /** @enum {string} */
             severity: "minor" | "major" | "critical";
-            /**
-             * @description Investigating when left out
-             * @enum {string}
-             */
-            status?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
             /** @description While active, tell nobody about changes of the systems' health */
             suppressNotifications?: boolean;
             /** @description Systems concerned, at least one. Ids, never names. */
@@ -3173,6 +3766,672 @@ export interface components {
             /**
              * Format: int64
              * @description Rises with every change of the incident's own fields; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
+        };
+        KnowledgeCreateSkillInput: {
+            /** @description What it is good for */
+            description: string;
+            name: string;
+            /** @description Text to begin with */
+            promptTemplate?: string;
+            suggestedOutputFields?: components["schemas"]["KnowledgeOutputField"][];
+            /** @description Guidance for how to work and answer */
+            systemPrompt?: string;
+            tags?: string[];
+            targets: ("chat" | "ai_analyze")[];
+        };
+        KnowledgeDeletedOutput: {
+            deleted: boolean;
+        };
+        KnowledgeFoundMemoriesOutput: {
+            memories: components["schemas"]["KnowledgeMemoryView"][];
+        };
+        KnowledgeListMemoriesInput: {
+            /**
+             * Format: int64
+             * @default 200
+             */
+            limit?: number;
+            /** @description Only memories about this system */
+            systemId?: string;
+        };
+        KnowledgeListSkillsInput: {
+            /**
+             * @description Only skills that can be used there
+             * @enum {string}
+             */
+            target?: "chat" | "ai_analyze";
+        };
+        KnowledgeMemoriesOutput: {
+            memories: components["schemas"]["KnowledgeMemoryView"][];
+            /**
+             * Format: int64
+             * @description How many there are, also beyond the limit
+             */
+            total: number;
+        };
+        KnowledgeMemoryIDInput: {
+            /**
+             * Format: uuid
+             * @description The memory, from a search or list
+             */
+            id: string;
+        };
+        KnowledgeMemoryView: {
+            /** @description Accompanies every conversation, without a search */
+            alwaysInject: boolean;
+            /** @description The caller may change its text */
+            canEdit: boolean;
+            /** @description The caller may delete it and switch alwaysInject */
+            canManage: boolean;
+            /** @description What to know then */
+            content: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: uuid */
+            id: string;
+            /** @description The caller saved it */
+            mine: boolean;
+            /** @description When it matters, in one line */
+            recallHint: string;
+            /**
+             * @description user: seen by its owner alone; system: by everybody who may see the system
+             * @enum {string}
+             */
+            scope: "user" | "system";
+            /** @description The system a memory of scope system is about */
+            systemId: string | null;
+            systemName: string | null;
+            tags: string[];
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Rises with every change
+             */
+            version: number;
+        };
+        KnowledgeOutputField: {
+            description: string;
+            key: string;
+            /** @description The values of an enum */
+            options?: string[];
+            /** @enum {string} */
+            type: "string" | "number" | "boolean" | "enum";
+        };
+        KnowledgeSaveMemoryInput: {
+            /** @description true makes it part of every conversation: only for lasting preferences. For a system it needs the right to manage it */
+            alwaysInject?: boolean;
+            /** @description What to know then. No credentials, and nothing that can be looked up */
+            content: string;
+            /** @description When it matters, in one line, with the words one would search for */
+            recallHint: string;
+            /**
+             * Format: uuid
+             * @description The memory to change; without it one with nearly the same recallHint is changed if there is one
+             */
+            replaces?: string;
+            /**
+             * @description user: for this person only; system: for everybody who may see the system
+             * @enum {string}
+             */
+            scope: "user" | "system";
+            /** @description The system, by id; needed for scope system */
+            systemId?: string;
+            /** @description A few words to find it by */
+            tags?: string[];
+            /**
+             * Format: int64
+             * @description With replaces: the version the change was made against; refused when it has moved
+             */
+            version?: number;
+        };
+        KnowledgeSaveMemoryOutput: {
+            /** Format: uuid */
+            id: string;
+            /** @description true when it changed a memory that existed */
+            updated: boolean;
+        };
+        KnowledgeSearchMemoryInput: {
+            /**
+             * Format: int64
+             * @default 10
+             */
+            limit?: number;
+            /** @description What it is about, in a few words */
+            query: string;
+        };
+        KnowledgeSetAlwaysInjectInput: {
+            alwaysInject: boolean;
+            /** Format: uuid */
+            id: string;
+        };
+        KnowledgeSkillIDInput: {
+            id: string;
+        };
+        KnowledgeSkillView: {
+            /** @description The caller may change and delete it */
+            canEdit: boolean;
+            /** Format: date-time */
+            createdAt?: string;
+            description: string;
+            /** @description UUID, or <plugin>.<name> of a built-in skill */
+            id: string;
+            name: string;
+            /** @description Who published it */
+            ownerId?: string;
+            ownerName?: string;
+            /** @description The part of the product that a built-in skill belongs to */
+            pluginId?: string;
+            /** @description Text to begin with */
+            promptTemplate?: string;
+            /** @enum {string} */
+            source: "builtin" | "user";
+            /** @description Fields of a structured answer */
+            suggestedOutputFields?: components["schemas"]["KnowledgeOutputField"][];
+            /** @description Guidance for how to work and answer */
+            systemPrompt?: string;
+            tags?: string[];
+            /** @description Where it can be used: chat, or ai_analyze (runs without a person) */
+            targets: ("chat" | "ai_analyze")[];
+            /** Format: date-time */
+            updatedAt?: string;
+            /**
+             * Format: int64
+             * @description Rises with every change
+             */
+            version?: number;
+        };
+        KnowledgeSkillsOutput: {
+            skills: components["schemas"]["KnowledgeSkillView"][];
+        };
+        KnowledgeUpdateSkillInput: {
+            description?: string;
+            id: string;
+            name?: string;
+            /** @description null clears it */
+            promptTemplate?: string | null;
+            /** @description Replaces the list; null clears it */
+            suggestedOutputFields?: components["schemas"]["KnowledgeOutputField"][] | null;
+            /** @description null clears it */
+            systemPrompt?: string | null;
+            /** @description Replaces the list; null clears it */
+            tags?: string[] | null;
+            targets?: ("chat" | "ai_analyze")[];
+            /**
+             * Format: int64
+             * @description The version the change was made against; refused when it has moved
+             */
+            version?: number;
+        };
+        KnowledgeUpdatedOutput: {
+            updated: boolean;
+        };
+        MaintenanceAddLinkInput: {
+            label: string;
+            /** Format: uuid */
+            maintenanceId: string;
+            /** @description http or https address */
+            url: string;
+        };
+        MaintenanceAddUpdateInput: {
+            /**
+             * @description Who may read it: everyone who sees the maintenance, those who have signed in, or those who manage maintenances
+             * @default public
+             * @enum {string}
+             */
+            audience?: "public" | "logged-in" | "internal";
+            /** Format: uuid */
+            maintenanceId: string;
+            /** @description Markdown */
+            message: string;
+            /** @enum {string} */
+            statusChange?: "scheduled" | "in_progress" | "completed" | "cancelled";
+        };
+        MaintenanceBulkInput: {
+            ids: string[];
+        };
+        MaintenanceBulkOutput: {
+            results: components["schemas"]["MaintenanceBulkResult"][];
+        };
+        MaintenanceBulkResult: {
+            id: string;
+            message?: string;
+            /**
+             * @description skipped: not eligible any more
+             * @enum {string}
+             */
+            status: "closed" | "deleted" | "skipped" | "not_found" | "failed";
+        };
+        MaintenanceCloseInput: {
+            /** Format: uuid */
+            id: string;
+            /** @description For the timeline; without it: Maintenance completed early */
+            message?: string;
+        };
+        MaintenanceCreateInput: {
+            /** @description Markdown: what will be done and what people will notice */
+            description?: string;
+            /**
+             * Format: date-time
+             * @description Planned end, after the start
+             */
+            endAt: string;
+            /** @description Leave it out for a single maintenance */
+            recurrence?: components["schemas"]["MaintenanceRecurrenceInput"];
+            /**
+             * Format: date-time
+             * @description Planned start
+             */
+            startAt: string;
+            /**
+             * @description Keep health notifications about the systems back while it is in progress
+             * @default false
+             */
+            suppressNotifications?: boolean;
+            /** @description The systems worked on, at least one and at most 100 */
+            systemIds: string[];
+            /** @description What is planned, in a few words */
+            title: string;
+        };
+        MaintenanceDetailView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Markdown */
+            description: string | null;
+            /** @description Changed by hand: changes of the series pass it over */
+            detached: boolean;
+            /**
+             * Format: date-time
+             * @description Planned end
+             */
+            endAt: string;
+            /**
+             * Format: date-time
+             * @description When it was really over
+             */
+            endedAt: string | null;
+            /** Format: uuid */
+            id: string;
+            links: components["schemas"]["MaintenanceLinkView"][];
+            /** @description Absent for a maintenance that does not repeat */
+            series?: components["schemas"]["MaintenanceSeriesView"];
+            /** @description The series that made it, for one that repeats */
+            seriesId: string | null;
+            /**
+             * Format: date-time
+             * @description Planned start
+             */
+            startAt: string;
+            /**
+             * Format: date-time
+             * @description When it was really started
+             */
+            startedAt: string | null;
+            /** @enum {string} */
+            status: "scheduled" | "in_progress" | "completed" | "cancelled";
+            /** @description While it is in progress, health notifications about its systems are not sent */
+            suppressNotifications: boolean;
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["MaintenanceSystemView"][];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Oldest first, as far as the caller may read them */
+            updates: components["schemas"]["MaintenanceUpdateView"][];
+            /**
+             * Format: int64
+             * @description Rises with every change; pass it to an update to be refused when someone else was faster
+             */
+            version: number;
+        };
+        MaintenanceEndSeriesInput: {
+            /** Format: uuid */
+            id: string;
+            /** Format: int64 */
+            version?: number;
+        };
+        MaintenanceIDInput: {
+            /** Format: uuid */
+            id: string;
+        };
+        MaintenanceInstantView: {
+            /** Format: date-time */
+            at: string;
+            /** @description What clocks in the zone show then, with offset */
+            local: string;
+            /** @description Such as +02:00 */
+            offset: string;
+        };
+        MaintenanceLinkView: {
+            /** Format: uuid */
+            id: string;
+            label: string;
+            url: string;
+        };
+        MaintenanceListInput: {
+            /** @description nextCursor of the page before */
+            cursor?: string;
+            /**
+             * Format: date-time
+             * @description Only windows that end after this
+             */
+            from?: string;
+            /**
+             * Format: int64
+             * @default 50
+             */
+            limit?: number;
+            /** @description true: only scheduled and in progress; false: only completed and cancelled */
+            open?: boolean;
+            /** @description Only those whose title contains this text, whatever its case */
+            query?: string;
+            /**
+             * Format: uuid
+             * @description Only the occurrences of this series
+             */
+            seriesId?: string;
+            /**
+             * @description By start: asc gives the earliest first
+             * @default desc
+             * @enum {string}
+             */
+            sortOrder?: "asc" | "desc";
+            /** @enum {string} */
+            status?: "scheduled" | "in_progress" | "completed" | "cancelled";
+            /**
+             * Format: uuid
+             * @description Only those of this system
+             */
+            systemId?: string;
+            /**
+             * Format: date-time
+             * @description Only windows that begin before this
+             */
+            to?: string;
+        };
+        MaintenanceListOutput: {
+            maintenances: components["schemas"]["MaintenanceView"][];
+            /** @description null on the last page */
+            nextCursor: string | null;
+        };
+        MaintenanceLocalTimeInput: {
+            /** @description Date and time of day without an offset, such as 2026-03-29T02:30 */
+            local: string;
+            /** @description IANA name, such as Europe/Berlin */
+            timeZone: string;
+        };
+        MaintenanceLocalTimeOutput: {
+            /** @description One if unique. If missing or doubled the two that can be meant; the first is what a series uses. */
+            instants: components["schemas"]["MaintenanceInstantView"][];
+            /**
+             * @description missing: clocks leave it out; doubled: they show it twice
+             * @enum {string}
+             */
+            kind: "unique" | "missing" | "doubled";
+        };
+        MaintenanceMaintenanceIDsInput: {
+            maintenanceIds: string[];
+        };
+        MaintenanceOccurrenceView: {
+            /** Format: date-time */
+            endAt: string;
+            localEnd: string;
+            /** @description The start in the zone of the series, with offset */
+            localStart: string;
+            /** @description What a change of the clocks does to it */
+            note?: string;
+            /** Format: date-time */
+            startAt: string;
+        };
+        MaintenancePreviewInput: {
+            /** Format: date-time */
+            endAt: string;
+            recurrence: components["schemas"]["MaintenanceRecurrenceInput"];
+            /** Format: date-time */
+            startAt: string;
+        };
+        MaintenancePreviewOutput: {
+            /** @description There are no more than these */
+            complete: boolean;
+            occurrences: components["schemas"]["MaintenanceOccurrenceView"][];
+            /** @description The rule in the form in which it is saved */
+            rule: string;
+            /** @description The rule in words */
+            ruleText: string;
+        };
+        MaintenanceRecurrenceInput: {
+            /** @description RRULE of RFC 5545 that gives days, such as FREQ=WEEKLY;BYDAY=SU or FREQ=MONTHLY;BYDAY=1SA;COUNT=12. The time of day is that of the start. */
+            rule: string;
+            /** @description IANA name of the zone whose clocks the series follows, such as Europe/Berlin */
+            timeZone: string;
+        };
+        MaintenanceRefView: {
+            /** @description Scheduled or in progress */
+            active: boolean;
+            /** Format: uuid */
+            id: string;
+            title: string;
+        };
+        MaintenanceRefsInput: {
+            ids: string[];
+        };
+        MaintenanceRefsOutput: {
+            readable: components["schemas"]["MaintenanceRefView"][];
+        };
+        MaintenanceRemoveLinkInput: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            maintenanceId: string;
+        };
+        MaintenanceSearchRefsInput: {
+            /**
+             * Format: int64
+             * @default 10
+             */
+            limit?: number;
+            query?: string;
+        };
+        MaintenanceSearchRefsOutput: {
+            items: components["schemas"]["MaintenanceRefView"][];
+        };
+        MaintenanceSeriesListInput: {
+            cursor?: string;
+            /** @default false */
+            includeEnded?: boolean;
+            /**
+             * Format: int64
+             * @default 50
+             */
+            limit?: number;
+        };
+        MaintenanceSeriesListOutput: {
+            nextCursor: string | null;
+            series: components["schemas"]["MaintenanceSeriesView"][];
+        };
+        MaintenanceSeriesView: {
+            /** Format: date-time */
+            createdAt: string;
+            description: string | null;
+            /**
+             * Format: date-time
+             * @description End of the window that begins at startAt
+             */
+            endAt: string;
+            /** Format: date-time */
+            endedAt: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description Why it makes no more occurrences, if it should and cannot */
+            problem: string | null;
+            /** @description RRULE of RFC 5545 */
+            rule: string;
+            /** @description The rule in words */
+            ruleText: string;
+            /** Format: date-time */
+            startAt: string;
+            /** @description Date and time of day in the zone from which the rule counts */
+            startLocal: string;
+            suppressNotifications: boolean;
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["MaintenanceSystemView"][];
+            /** @description IANA name of the zone whose clocks it follows */
+            timeZone: string;
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            version: number;
+        };
+        MaintenanceSuccess: {
+            success: boolean;
+        };
+        MaintenanceSystemIDInput: {
+            /** Format: uuid */
+            systemId: string;
+        };
+        MaintenanceSystemIDsInput: {
+            systemIds: string[];
+        };
+        MaintenanceSystemOutput: {
+            maintenances: components["schemas"]["MaintenanceView"][];
+        };
+        MaintenanceSystemView: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
+        MaintenanceSystemsOutput: {
+            maintenances: {
+                [key: string]: components["schemas"]["MaintenanceView"][];
+            };
+        };
+        MaintenanceUpdateInput: {
+            /** @description Markdown; null clears it */
+            description?: string | null;
+            /**
+             * Format: date-time
+             * @description A time that has passed ends a running maintenance at once
+             */
+            endAt?: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Cannot change once the maintenance has started
+             */
+            startAt?: string;
+            /**
+             * @description in_progress starts it now, completed and cancelled end it for good
+             * @enum {string}
+             */
+            status?: "scheduled" | "in_progress" | "completed" | "cancelled";
+            suppressNotifications?: boolean;
+            /** @description Replaces the systems, at least one and at most 100 */
+            systemIds?: string[];
+            title?: string;
+            /**
+             * Format: int64
+             * @description The version this change was made against; the update is refused when it has moved
+             */
+            version?: number;
+        };
+        MaintenanceUpdateSeriesInput: {
+            /** @description Markdown; null clears it */
+            description?: string | null;
+            /**
+             * Format: date-time
+             * @description End of that occurrence
+             */
+            endAt?: string;
+            /**
+             * Format: uuid
+             * @description Change only this occurrence and those after it
+             */
+            fromMaintenanceId?: string;
+            /** Format: uuid */
+            id: string;
+            rule?: string;
+            /**
+             * Format: date-time
+             * @description Start of the first occurrence from then on; the rule counts from it
+             */
+            startAt?: string;
+            suppressNotifications?: boolean;
+            systemIds?: string[];
+            timeZone?: string;
+            title?: string;
+            /** Format: int64 */
+            version?: number;
+        };
+        MaintenanceUpdateView: {
+            /** @enum {string} */
+            audience: "public" | "logged-in" | "internal";
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Shown to those who manage maintenances; null when the clock did it */
+            createdBy: string | null;
+            createdByName: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description Markdown */
+            message: string;
+            /** @enum {string|null} */
+            statusChange: "scheduled" | "in_progress" | "completed" | "cancelled" | null;
+        };
+        MaintenanceUpdatesOutput: {
+            updates: {
+                [key: string]: components["schemas"]["MaintenanceUpdateView"][];
+            };
+        };
+        MaintenanceView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Markdown */
+            description: string | null;
+            /** @description Changed by hand: changes of the series pass it over */
+            detached: boolean;
+            /**
+             * Format: date-time
+             * @description Planned end
+             */
+            endAt: string;
+            /**
+             * Format: date-time
+             * @description When it was really over
+             */
+            endedAt: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description The series that made it, for one that repeats */
+            seriesId: string | null;
+            /**
+             * Format: date-time
+             * @description Planned start
+             */
+            startAt: string;
+            /**
+             * Format: date-time
+             * @description When it was really started
+             */
+            startedAt: string | null;
+            /** @enum {string} */
+            status: "scheduled" | "in_progress" | "completed" | "cancelled";
+            /** @description While it is in progress, health notifications about its systems are not sent */
+            suppressNotifications: boolean;
+            systemIds: string[];
+            /** @description The same with their names; empty for callers who may not see systems */
+            systems: components["schemas"]["MaintenanceSystemView"][];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Rises with every change; pass it to an update to be refused when someone else was faster
              */
             version: number;
         };
@@ -3589,6 +4848,39 @@ export interface operations {
             };
         };
     };
+    ai_createSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeCreateSkillInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSkillView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_declineTool: {
         parameters: {
             query?: never;
@@ -3688,6 +4980,72 @@ export interface operations {
             };
         };
     };
+    ai_deleteMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeMemoryIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeDeletedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_deleteSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeSkillIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeDeletedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_getConversation: {
         parameters: {
             query: {
@@ -3748,6 +5106,38 @@ export interface operations {
             };
         };
     };
+    ai_getMemory: {
+        parameters: {
+            query: {
+                /** @description The memory, from a search or list */
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeMemoryView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_getProposal: {
         parameters: {
             query: {
@@ -3766,6 +5156,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentGetProposalOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_getSkill: {
+        parameters: {
+            query: {
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSkillView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -3963,6 +5384,71 @@ export interface operations {
             };
         };
     };
+    ai_listMemories: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description Only memories about this system */
+                systemId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeMemoriesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_listSkills: {
+        parameters: {
+            query?: {
+                /** @description Only skills that can be used there */
+                target?: "chat" | "ai_analyze";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSkillsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_listToolCalls: {
         parameters: {
             query?: {
@@ -4104,6 +5590,105 @@ export interface operations {
             };
         };
     };
+    ai_saveMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeSaveMemoryInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSaveMemoryOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_searchMemories: {
+        parameters: {
+            query: {
+                limit?: number;
+                /** @description What it is about, in a few words */
+                query: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeFoundMemoriesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_setMemoryAlwaysInject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeSetAlwaysInjectInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeUpdatedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     ai_stopTurn: {
         parameters: {
             query?: never;
@@ -4223,6 +5808,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentConversationOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_updateSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeUpdateSkillInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSkillView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -6662,6 +8280,807 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncidentView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_addLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceAddLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceLinkView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_addUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceAddUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceUpdateView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_bulkCloseMaintenances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceBulkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceBulkOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_bulkDeleteMaintenances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceBulkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceBulkOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_checkLocalTime: {
+        parameters: {
+            query: {
+                /** @description Date and time of day without an offset, such as 2026-03-29T02:30 */
+                local: string;
+                /** @description IANA name, such as Europe/Berlin */
+                timeZone: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceLocalTimeOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_closeMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceCloseInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_createMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceCreateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_deleteMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_deleteSeries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_endSeries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceEndSeriesInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSeriesView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_getBulkMaintenanceUpdates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceMaintenanceIDsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceUpdatesOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_getBulkMaintenancesForSystems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceSystemIDsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSystemsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_getMaintenance: {
+        parameters: {
+            query: {
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceDetailView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_getMaintenancesForSystem: {
+        parameters: {
+            query: {
+                systemId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSystemOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_getSeries: {
+        parameters: {
+            query: {
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSeriesView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_listMaintenances: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before */
+                cursor?: string;
+                /** @description Only windows that end after this */
+                from?: string;
+                limit?: number;
+                /** @description true: only scheduled and in progress; false: only completed and cancelled */
+                open?: boolean;
+                /** @description Only those whose title contains this text, whatever its case */
+                query?: string;
+                /** @description Only the occurrences of this series */
+                seriesId?: string;
+                /** @description By start: asc gives the earliest first */
+                sortOrder?: "asc" | "desc";
+                status?: "scheduled" | "in_progress" | "completed" | "cancelled";
+                /** @description Only those of this system */
+                systemId?: string;
+                /** @description Only windows that begin before this */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceListOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_listSeries: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                includeEnded?: boolean;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSeriesListOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_previewRecurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenancePreviewInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenancePreviewOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_removeLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceRemoveLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSuccess"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_resolveMaintenanceRefs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceRefsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceRefsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_searchMaintenanceRefs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSearchRefsOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_skipOccurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_updateMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceUpdateInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    maintenance_updateSeries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceUpdateSeriesInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSeriesView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
