@@ -36,13 +36,15 @@ var allowed = map[string][]string{
 	"internal/event":     {"internal/db", "internal/problem", "internal/authz", "internal/logging", "internal/jobs"},
 	"internal/httpapi":   {"internal/config", "internal/problem", "internal/authz", "internal/logging", "internal/operation"},
 
-	"internal/ai/tool":     {"internal/problem", "internal/authz", "internal/operation"},
-	"internal/ai/scrub":    {},
-	"internal/ai/llm/...":  {"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/ai/llm/..."},
-	"internal/ai/proposal": append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
-	"internal/ai/agent":    append([]string{"internal/ai/tool", "internal/ai/scrub", "internal/ai/llm/...", "internal/ai/proposal"}, platform...),
+	"internal/ai/tool":      {"internal/problem", "internal/authz", "internal/operation"},
+	"internal/ai/scrub":     {},
+	"internal/ai/llm/...":   {"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/ai/llm/..."},
+	"internal/ai/proposal":  append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
+	"internal/ai/knowledge": append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
+	"internal/ai/agent":     append([]string{"internal/ai/tool", "internal/ai/scrub", "internal/ai/llm/...", "internal/ai/proposal"}, platform...),
 
 	"internal/healthcheck/strategy/...": {"internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/text", "internal/healthcheck/strategy/..."},
+	"docs":                              {},
 	"web":                               {},
 }
 
