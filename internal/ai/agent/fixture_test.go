@@ -213,7 +213,8 @@ func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	f.s = New(Deps{DB: d, Tools: reg, Gate: f.gate, Secrets: secret.NewStore(box), HTTP: &http.Client{Transport: transport}, Log: log,
-		Now: now, Zone: time.UTC, Builtin: f.script, KeepAlive: 20 * time.Millisecond, IdleTimeout: time.Second})
+		Now: now, Zone: time.UTC, Builtin: f.script, KeepAlive: 20 * time.Millisecond,
+		Heartbeat: 30 * time.Millisecond, IdleTimeout: time.Second})
 	t.Cleanup(f.s.Close)
 	handler := f.s.ChatHandler()
 	f.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -94,7 +94,9 @@ func TestOffTopicIsRefusedAndNothingOfTheStepIsSeen(t *testing.T) {
 			t.Errorf("%d rows of spend, %v", rows, err)
 		}
 		// It sees the message and nothing else.
-		var sent struct{ Messages []struct{ Role, Content string } }
+		var sent struct {
+			Messages []struct{ Role, Content string }
+		}
 		if err := json.Unmarshal(gateway.SideRequests(llmtest.Guard)[0].Body, &sent); err != nil {
 			t.Fatal(err)
 		}
