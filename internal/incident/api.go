@@ -148,6 +148,7 @@ type AddUpdateInput struct {
 	Message      string `json:"message" maxLength:"10000" doc:"Markdown"`
 	StatusChange string `json:"statusChange,omitempty" enum:"investigating,identified,fixing,monitoring,resolved" doc:"New status of the incident"`
 	Audience     string `json:"audience,omitempty" default:"public" enum:"public,logged-in,internal" doc:"Who sees it: everyone who may read incidents, of those who is signed in, or who manages incidents"`
+	FromStatus   string `json:"fromStatus,omitempty" enum:"investigating,identified,fixing,monitoring,resolved" doc:"The status that the change was decided in; the update is refused when it has moved"`
 }
 
 // ResolveInput ends an incident.
@@ -324,7 +325,7 @@ func (s *Service) operations() operations {
 			}),
 		addUpdate: operation.New(mutation("addUpdate", "Add an update to an incident's timeline, and change its status with it"),
 			func(ctx context.Context, in *AddUpdateInput) (*UpdateView, error) {
-				u, err := s.AddUpdate(ctx, Update{IncidentID: in.IncidentID, Message: in.Message, StatusChange: Status(in.StatusChange), Audience: Audience(in.Audience)})
+				u, err := s.AddUpdate(ctx, in.update(), Status(in.FromStatus))
 				if err != nil {
 					return nil, err
 				}
@@ -396,6 +397,10 @@ func (in *UpdateInput) edit() Edit {
 		SuppressNotifications: in.SuppressNotifications, SystemIDs: in.SystemIDs}
 	e.Override = operation.Patch[Health]{Set: in.Override.Set, Value: as[Health](in.Override.Value)}
 	return e
+}
+
+func (in *AddUpdateInput) update() Update {
+	return Update{IncidentID: in.IncidentID, Message: in.Message, StatusChange: Status(in.StatusChange), Audience: Audience(in.Audience)}
 }
 
 // as turns an optional text into an optional named one.

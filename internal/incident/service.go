@@ -278,12 +278,16 @@ func (s *Service) save(ctx context.Context, tx bun.Tx, cur, after Incident) (Inc
 }
 
 // AddUpdate adds to the timeline. A status that the incident has already is no
-// change of status.
-func (s *Service) AddUpdate(ctx context.Context, u Update) (Update, error) {
+// change of status. from, if not empty, is the status in which the update was
+// decided: when the incident has left it, the update is refused.
+func (s *Service) AddUpdate(ctx context.Context, u Update, from Status) (Update, error) {
 	if err := problem.InputIssues(checkMessage("message", &u.Message)); err != nil {
 		return Update{}, err
 	}
 	_, err := s.change(ctx, u.IncidentID, func(ctx context.Context, tx bun.Tx, cur Incident) (Incident, string, error) {
+		if from != "" && from != cur.Status {
+			return cur, "", errMoved
+		}
 		if u.StatusChange == cur.Status {
 			u.StatusChange = ""
 		}

@@ -216,7 +216,7 @@ func (s *Service) Tools() []tool.Tool {
 				return o.update.Call(ctx, in.input())
 			}),
 		tool.DefineChange(change("addUpdate", "Add an update to an incident's timeline: what people should know now, in a sentence or two of Markdown. Pass statusChange when the work has moved on "+
-			"(investigating, identified, fixing, monitoring), which also reopens a resolved one. Audience: public unless the operator says that it is only for signed-in people or internal.", tool.Mutate),
+			"(investigating, identified, fixing, monitoring), which also reopens a resolved one. Audience: public unless the operator says that it is only for signed-in people or internal. Leave fromStatus out; the preview fills it in.", tool.Mutate),
 			func(ctx context.Context, in AddUpdateInput) (tool.Preview[AddUpdateInput], error) {
 				cur, err := get(ctx, in.IncidentID)
 				if err != nil {
@@ -225,9 +225,12 @@ func (s *Service) Tools() []tool.Tool {
 				if err := problem.InputIssues(checkMessage("message", &in.Message)); err != nil {
 					return tool.Preview[AddUpdateInput]{}, err
 				}
+				if in.FromStatus != "" && in.FromStatus != cur.Status {
+					return tool.Preview[AddUpdateInput]{}, errMoved
+				}
 				summary, status := "Add an update to incident "+quote(cur.Title), cur.Status
 				if in.StatusChange != "" && in.StatusChange != cur.Status {
-					status = in.StatusChange
+					status, in.FromStatus = in.StatusChange, cur.Status
 					switch {
 					case cur.Status == string(Resolved):
 						summary += " and reopen it as " + status
