@@ -71,7 +71,7 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 		return nil, err
 	}
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
-		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf, d.maintenance.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools(), d.knowledge.Tools())
+		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf, d.maintenance.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools(), d.maintenance.Tools(), d.knowledge.Tools())
 	if err != nil {
 		return nil, err
 	}
