@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/checkstack/checkstack/docs"
 	"github.com/checkstack/checkstack/internal/ai/knowledge"
 	"github.com/checkstack/checkstack/internal/ai/tool"
@@ -19,6 +21,8 @@ import (
 	"github.com/checkstack/checkstack/internal/operation"
 	"github.com/checkstack/checkstack/internal/problem"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
 	ruleChat         = authz.Rule{ID: "ai.chat.read"}

@@ -299,7 +299,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if len(ix.Search("how do I plan a recurring maintenance", 5)) == 0 {
+		if len(ix.Search("how do I back up the database", 5)) == 0 {
 			b.Fatal("nothing found")
 		}
 	}

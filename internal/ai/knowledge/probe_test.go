@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -198,7 +199,7 @@ func TestProbeTellsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	var got http.Header
 	var method string
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got, method = r.Header.Clone(), r.Method
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Server", "nginx")
@@ -207,6 +208,8 @@ func TestProbeTellsWhatWasAnswered(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"status":"down"}`)
 	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // a handshake is meant to fail
+	srv.StartTLS()
 	defer srv.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
@@ -437,9 +440,15 @@ func FuzzProbe(f *testing.F) {
 	for _, host := range []string{"127.0.0.1", "[::ffff:7f00:1]", "2130706433", "localhost", "①②⑦.⓪.⓪.①", "0", "127.1", "[::1%25lo]", "x\u00ad.example", "1.2.3.4@127.0.0.1"} {
 		f.Add("http://" + host + ":" + port + "/")
 	}
-	// Every name leads inside; an address of the outside is dialled nowhere.
-	dns := everything{}
-	svc, err := knowledge.New(deps(nil, overHTTP(only{netguard.NewTransport(netguard.Probe, netguard.Options{FreshConnections: true, Resolver: dns})})))
+	f.Add("http://⑦.⓪.⓪.0")
+	// Every name leads inside, and the policy is that of the product without the
+	// outside, so that a fuzzer asks no real server.
+	var outside []netip.Prefix
+	for _, p := range []string{"0.0.0.0/2", "64.0.0.0/3", "96.0.0.0/4", "112.0.0.0/5", "120.0.0.0/6", "124.0.0.0/7", "126.0.0.0/8", "128.0.0.0/1", "2000::/3"} {
+		outside = append(outside, netip.MustParsePrefix(p))
+	}
+	guarded := netguard.NewTransport(netguard.Probe.Deny(outside...), netguard.Options{FreshConnections: true, Resolver: everything{}})
+	svc, err := knowledge.New(deps(nil, overHTTP(guarded)))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -465,15 +474,4 @@ type everything struct{}
 
 func (everything) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-}
-
-// only hands on what has a name or an inside address, so that a fuzzer asks no
-// real server.
-type only struct{ guarded http.RoundTripper }
-
-func (o only) RoundTrip(req *http.Request) (*http.Response, error) {
-	if a, err := netip.ParseAddr(req.URL.Hostname()); err == nil && netguard.Probe.Allows(a) {
-		return nil, netguard.ErrRefused
-	}
-	return o.guarded.RoundTrip(req)
 }
