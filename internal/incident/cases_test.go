@@ -177,7 +177,7 @@ func TestFC038_QueriesDoNotGrowWithRows(t *testing.T) {
 		few := measure()
 		grow(60)
 		for op, n := range measure() {
-			if n != few[op] || n == 0 || n > 4 {
+			if n > few[op] || n == 0 || n > 4 {
 				t.Errorf("%s: %d queries for one, %d for sixty", op, few[op], n)
 			}
 		}

@@ -1,12 +1,16 @@
 package incident
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/problem"
 	"github.com/checkstack/checkstack/internal/text"
@@ -227,12 +231,7 @@ func (s *Service) Refs(ctx context.Context, ids []string) ([]Ref, error) {
 			known = append(known, id)
 		}
 	}
-	rows, err := s.store.refs(ctx, s.db.Read, func(q *bun.SelectQuery) *bun.SelectQuery {
-		if len(known) == 0 {
-			return q.Where("1 = 0")
-		}
-		return q.Where("i.id IN (?)", bun.List(known))
-	})
+	rows, err := s.store.refs(ctx, s.db.Read, known)
 	byID := make(map[string]Ref, len(rows))
 	for _, r := range rows {
 		byID[r.ID] = r
@@ -247,6 +246,9 @@ func (s *Service) Refs(ctx context.Context, ids []string) ([]Ref, error) {
 	return out, err
 }
 
+// candidates bounds how many incidents, the newest that match, are ranked.
+const candidates = 500
+
 // SearchRefs finds incidents to mention, spec/monitoring.md 1.9: active before
 // resolved, then titles that begin with the text, then words that do, then the
 // rest, by title; without a text the newest.
@@ -255,14 +257,46 @@ func (s *Service) SearchRefs(ctx context.Context, query string, limit int) ([]Re
 	if err := checkFilter(&f); err != nil {
 		return nil, err
 	}
-	return s.store.refs(ctx, s.db.Read, func(q *bun.SelectQuery) *bun.SelectQuery {
-		q = q.OrderExpr("CASE WHEN i.resolved_at IS NULL THEN 0 ELSE 1 END").Limit(int64(limit))
-		if f.Text == "" {
-			return q.OrderExpr("i.id DESC")
+	most := limit
+	if f.Text != "" {
+		most = candidates
+	}
+	var out []Ref
+	for _, active := range []bool{true, false} {
+		if len(out) >= limit {
+			break
 		}
-		anywhere := likePattern(f.Text)
-		return q.Where("i.title_key LIKE ? ESCAPE '!'", anywhere).
-			OrderExpr("CASE WHEN i.title_key LIKE ? ESCAPE '!' THEN 0 WHEN i.title_key LIKE ? ESCAPE '!' THEN 1 ELSE 2 END", anywhere[1:], "% "+anywhere[1:]).
-			OrderExpr("i.title_key, i.id DESC")
+		list, err := s.store.matchingRefs(ctx, s.db.Read, active, f.Text, most)
+		if err != nil {
+			return nil, err
+		}
+		if f.Text != "" {
+			rank(list, titleKey(f.Text))
+		}
+		out = append(out, list...)
+	}
+	return out[:min(limit, len(out))], nil
+}
+
+// rank orders incidents of equal standing, newest first before, by how well
+// their title matches.
+func rank(list []Ref, key string) {
+	place := func(title string) int {
+		at := strings.Index(title, key)
+		if at == 0 {
+			return 0
+		}
+		for from := 0; at >= 0; at = strings.Index(title[from:], key) {
+			before, _ := utf8.DecodeLastRuneInString(title[:from+at])
+			if !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+				return 1
+			}
+			from += at + 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(a, b Ref) int {
+		x, y := titleKey(a.Title), titleKey(b.Title)
+		return cmp.Or(place(x)-place(y), strings.Compare(x, y))
 	})
 }

@@ -205,10 +205,10 @@ type Filter struct {
 	Limit  int
 }
 
-// list gives incidents, newest first.
+// list gives incidents, newest first. It finds their ids first, which the
+// indexes alone can answer.
 func (st store) list(ctx context.Context, idb bun.IDB, f Filter) ([]Incident, error) {
-	var rows []incidentRow
-	q := idb.NewSelect().Model(&rows)
+	q := idb.NewSelect().TableExpr("incidents AS i")
 	id := "i.id"
 	if f.SystemID != "" {
 		// The table that knows the systems leads, so that it also gives the order.
@@ -218,14 +218,15 @@ func (st store) list(ctx context.Context, idb bun.IDB, f Filter) ([]Incident, er
 	if f.Before != "" {
 		q = q.Where(id+" < ?", f.Before)
 	}
-	switch {
-	case f.Status != "":
+	if f.Status != "" {
 		q = q.Where("i.status = ?", f.Status)
-	case f.IncludeResolved:
-	case f.SystemID != "":
-		q = q.Where("s.active")
-	default:
-		q = q.Where("i.resolved_at IS NULL")
+	}
+	if f.Status.Active() && (f.Status != "" || !f.IncludeResolved) {
+		if f.SystemID != "" {
+			q = q.Where("s.active")
+		} else {
+			q = q.Where("i.resolved_at IS NULL")
+		}
 	}
 	if f.Severity != "" {
 		q = q.Where("i.severity = ?", f.Severity)
@@ -233,10 +234,11 @@ func (st store) list(ctx context.Context, idb bun.IDB, f Filter) ([]Incident, er
 	if f.Text != "" {
 		q = q.Where("i.title_key LIKE ? ESCAPE '!'", likePattern(f.Text))
 	}
-	if err := q.OrderExpr(id + " DESC").Limit(int64(f.Limit)).Scan(ctx); err != nil {
+	var ids []string
+	if err := q.ColumnExpr(id).OrderExpr(id+" DESC").Limit(int64(f.Limit)).Scan(ctx, &ids); err != nil {
 		return nil, fmt.Errorf("list incidents: %w", err)
 	}
-	return st.complete(ctx, idb, rows)
+	return st.byID(ctx, idb, ids)
 }
 
 func (store) countActive(ctx context.Context, idb bun.IDB) (int, error) {
@@ -379,18 +381,37 @@ func (store) activePairs(ctx context.Context, idb bun.IDB, systemIDs []string, p
 	return out, nil
 }
 
-func (store) refs(ctx context.Context, idb bun.IDB, which func(*bun.SelectQuery) *bun.SelectQuery) ([]Ref, error) {
-	var rows []struct {
-		ID         string
-		Title      string
-		ResolvedAt *time.Time
+// matchingRefs gives the newest incidents, active or resolved, whose title
+// contains text.
+func (st store) matchingRefs(ctx context.Context, idb bun.IDB, active bool, text string, limit int) ([]Ref, error) {
+	q := idb.NewSelect().TableExpr("incidents AS i").ColumnExpr("i.id").OrderExpr("i.id DESC").Limit(int64(limit))
+	if active {
+		q = q.Where("i.resolved_at IS NULL")
+	} else {
+		q = q.Where("i.status = ?", Resolved)
 	}
-	if err := which(idb.NewSelect().TableExpr("incidents AS i").ColumnExpr("i.id, i.title, i.resolved_at")).Scan(ctx, &rows); err != nil {
+	if text != "" {
+		q = q.Where("i.title_key LIKE ? ESCAPE '!'", likePattern(text))
+	}
+	var ids []string
+	if err := q.Scan(ctx, &ids); err != nil {
+		return nil, fmt.Errorf("mentions of incidents: %w", err)
+	}
+	return st.refs(ctx, idb, ids)
+}
+
+// refs gives the incidents among ids that exist, newest first.
+func (store) refs(ctx context.Context, idb bun.IDB, ids []string) ([]Ref, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var rows []incidentRow
+	if err := idb.NewSelect().Model(&rows).Column("id", "title", "status").Where("i.id IN (?)", bun.List(ids)).OrderExpr("i.id DESC").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("mentions of incidents: %w", err)
 	}
 	out := make([]Ref, len(rows))
 	for i, r := range rows {
-		out[i] = Ref{ID: r.ID, Title: r.Title, Active: r.ResolvedAt == nil}
+		out[i] = Ref{ID: r.ID, Title: r.Title, Active: r.Status.Active()}
 	}
 	return out, nil
 }
