@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/db/dbtest": {"internal/db"},
 	"internal/jobs":      {"internal/db", "internal/problem", "internal/logging"},
 	"internal/event":     {"internal/db", "internal/problem", "internal/authz", "internal/logging", "internal/jobs"},
+	"internal/oauth":     platform,
 	"internal/httpapi":   {"internal/config", "internal/problem", "internal/authz", "internal/logging", "internal/operation"},
 
 	"internal/ai/tool":      {"internal/problem", "internal/authz", "internal/operation"},

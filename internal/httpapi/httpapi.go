@@ -57,6 +57,10 @@ type Deps struct {
 	Probes  []Probe
 	// Mount registers handlers on the mux; they run behind authentication.
 	Mount func(*http.ServeMux)
+	// MountOpen registers handlers that identify their callers themselves and
+	// give a cookie no power: they run before authentication and the cross-origin
+	// check. May be nil.
+	MountOpen func(*http.ServeMux)
 	// Config gives the body of /api/config.
 	Config func(context.Context) (any, error)
 	// UI is the built web application, nil when the binary has none.

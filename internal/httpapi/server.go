@@ -38,12 +38,28 @@ func newHandler(d Deps) http.Handler {
 
 	root := http.NewServeMux()
 	probes(root, d)
-	guarded := crossOrigin(d, authenticate(d, unknownAPI(api)))
+	guarded := open(d, crossOrigin(d, authenticate(d, unknownAPI(api))))
 	for _, prefix := range apiPrefixes {
 		root.Handle(prefix, guarded)
 	}
 	root.Handle("/", ui(d))
 	return correlate(d, recovery(d, secure(d, limit(root))))
+}
+
+// open lets the paths of MountOpen past the layers behind it.
+func open(d Deps, guarded http.Handler) http.Handler {
+	if d.MountOpen == nil {
+		return guarded
+	}
+	mux := http.NewServeMux()
+	d.MountOpen(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, pattern := mux.Handler(r); pattern != "" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
 }
 
 // apiPrefixes never fall back to the web application.

@@ -1,0 +1,240 @@
+package oauth
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/checkstack/checkstack/internal/db"
+	"github.com/checkstack/checkstack/internal/db/dbtest"
+)
+
+func (f *fixture) registerJSON(t *testing.T, address, text string) answer {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, f.web.URL+mount+"/register", strings.NewReader(text))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Test-Address", address)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a := answer{status: resp.StatusCode, header: resp.Header, raw: body(t, resp)}
+	_ = json.Unmarshal([]byte(a.raw), &a)
+	return a
+}
+
+func TestFC049_RegistrationAndLoopbackPorts(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		a := f.registerJSON(t, "192.0.2.1", `{"client_name":"Desk","redirect_uris":["http://127.0.0.1:1111/callback","http://[::1]:1111/callback","https://app.example.com/cb"],"token_endpoint_auth_method":"none"}`)
+		var made struct {
+			ID     string  `json:"client_id"`
+			Secret *string `json:"client_secret"`
+		}
+		if err := json.Unmarshal([]byte(a.raw), &made); err != nil || a.status != 201 || made.ID == "" || made.Secret != nil {
+			t.Fatalf("register: %d %s", a.status, a.raw)
+		}
+		c, err := f.Server.client(t.Context(), made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for uri, want := range map[string]bool{
+			"http://127.0.0.1:1111/callback": true, "http://127.0.0.1:2222/callback": true, "http://[::1]:2222/callback": true, "http://127.0.0.1/callback": true,
+			"http://localhost:1111/callback": false, "http://127.0.0.1:2222/other": false, "http://127.0.0.1.example.com/callback": false,
+			"http://127.0.0.1:2222/callback?x=1": false, "http://127.0.0.2:1111/callback": false, "https://127.0.0.1:1111/callback": false,
+			"http://user@127.0.0.1:1111/callback": false, "http://127.0.0.1:1111/callback#f": false, "http://127.0.0.1:1111/call%62ack": false,
+			"https://app.example.com/cb": true, "https://app.example.com:444/cb": false, "https://APP.example.com/cb": false, "com.example.app:/cb": false,
+		} {
+			if c.allows(uri) != want {
+				t.Errorf("%s: allowed %t, want %t", uri, !want, want)
+			}
+		}
+		a = f.registerJSON(t, "192.0.2.1", `{"redirect_uris":["https://app.example.com/cb"]}`)
+		if err := json.Unmarshal([]byte(a.raw), &made); err != nil || made.Secret == nil || len(*made.Secret) < 40 {
+			t.Errorf("a confidential client: %s", a.raw)
+		}
+		for range 3 {
+			if a := f.registerJSON(t, "192.0.2.1", `{"redirect_uris":["https://app.example.com/cb"]}`); a.status != 201 {
+				t.Errorf("within the limit: %d %s", a.status, a.raw)
+			}
+		}
+		if a := f.registerJSON(t, "192.0.2.1", `{"redirect_uris":["https://app.example.com/cb"]}`); a.status != 429 || a.header.Get("Retry-After") != "3601" {
+			t.Errorf("the sixth: %d, Retry-After %s", a.status, a.header.Get("Retry-After"))
+		}
+		if a := f.registerJSON(t, "192.0.2.2", `{"redirect_uris":["https://app.example.com/cb"]}`); a.status != 201 {
+			t.Errorf("from elsewhere: %d", a.status)
+		}
+		f.add(registerWindow)
+		if a := f.registerJSON(t, "192.0.2.1", `{"redirect_uris":["https://app.example.com/cb"]}`); a.status != 201 {
+			t.Errorf("an hour later: %d", a.status)
+		}
+		if err := f.SetSettings(t.Context(), Settings{Enabled: true}); err != nil {
+			t.Fatal(err)
+		}
+		if a := f.registerJSON(t, "192.0.2.3", `{"redirect_uris":["https://app.example.com/cb"]}`); a.status != 403 {
+			t.Errorf("registration is off: %d", a.status)
+		}
+	})
+}
+
+func TestRegistrationFaults(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	n := 0
+	for text, want := range map[string]string{
+		`[]`:   "invalid_client_metadata",
+		`{"x"`: "invalid_client_metadata",
+		`{}`:   "invalid_redirect_uri",
+		`{"redirect_uris":["javascript:alert(1)"]}`:                                                      "invalid_redirect_uri",
+		`{"redirect_uris":["data:text/html,x"]}`:                                                         "invalid_redirect_uri",
+		`{"redirect_uris":["http://app.example.com/"]}`:                                                  "invalid_redirect_uri",
+		`{"redirect_uris":["https://u:p@app.example.com/"]}`:                                             "invalid_redirect_uri",
+		`{"redirect_uris":["https://app.example.com/#"]}`:                                                "invalid_redirect_uri",
+		`{"redirect_uris":["com.example.app:/cb"]}`:                                                      "invalid_redirect_uri",
+		`{"redirect_uris":["/callback"]}`:                                                                "invalid_redirect_uri",
+		`{"redirect_uris":["https://*.example.com/"]}`:                                                   "invalid_redirect_uri",
+		`{"redirect_uris":["https://a/","` + strings.Repeat("x", 3000) + `"]}`:                           "invalid_redirect_uri",
+		`{"redirect_uris":[` + strings.Repeat(`"https://a/",`, 10) + `"https://a/"]}`:                    "invalid_redirect_uri",
+		`{"redirect_uris":["https://a/"],"client_name":"a\u202eb"}`:                                      "invalid_client_metadata",
+		`{"redirect_uris":["https://a/"],"client_name":"` + strings.Repeat("n", 201) + `"}`:              "invalid_client_metadata",
+		`{"redirect_uris":["https://a/"],"token_endpoint_auth_method":"private_key_jwt"}`:                "invalid_client_metadata",
+		`{"redirect_uris":["https://a/"],"grant_types":["implicit"]}`:                                    "invalid_client_metadata",
+		`{"redirect_uris":["https://a/"],"response_types":["token"]}`:                                    "invalid_client_metadata",
+		`{"redirect_uris":["https://a/"],"client_name":"x","pad":"` + strings.Repeat("x", 20<<10) + `"}`: "invalid_client_metadata",
+	} {
+		n++
+		if a := f.registerJSON(t, fmt.Sprint(n), text); a.status != 400 || a.Error != want {
+			t.Errorf("%.80s: %d %.200s, want %s", text, a.status, a.raw, want)
+		}
+	}
+}
+
+func TestMetadataDocument(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		const id = "https://client.example.com/oauth.json"
+		doc := `{"client_id":"` + id + `","client_name":"Doc client","redirect_uris":["https://client.example.com/cb","http://127.0.0.1:1/cb"]}`
+		reads := 0
+		f.docs = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			reads++
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cache-Control", "public, max-age=600")
+			_, _ = w.Write([]byte(doc))
+		})
+		c := Client{ID: id, RedirectURIs: []string{"https://client.example.com/cb"}}
+		a := f.post(t, "/token", redeemForm(c, f.code(t, f.query(c))))
+		if a.status != 200 || !f.works(t, a.Access) || reads != 1 {
+			t.Fatalf("%d %s, %d reads", a.status, a.raw, reads)
+		}
+		f.add(9 * time.Minute)
+		f.authorizeAs(t, browser(), f.query(c))
+		if reads != 1 {
+			t.Error("the document was read again within its age")
+		}
+		f.add(2 * time.Minute)
+		doc = strings.Replace(doc, "https://client.example.com/cb", "https://client.example.com/moved", 1)
+		if resp := f.authorizeAs(t, browser(), f.query(c)); resp.StatusCode != 400 || reads != 2 {
+			t.Errorf("the old redirect after the document changed: %d, %d reads", resp.StatusCode, reads)
+		}
+	})
+}
+
+func TestMetadataDocumentFaults(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	good := func(id string) string {
+		return `{"client_id":"` + id + `","client_name":"x","redirect_uris":["` + callback + `"]}`
+	}
+	n := 0
+	for name, h := range map[string]func(id string, w http.ResponseWriter){
+		"another id": func(id string, w http.ResponseWriter) { _, _ = w.Write([]byte(good(id + "x"))) },
+		"not JSON":   func(id string, w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
+		"a list":     func(id string, w http.ResponseWriter) { _, _ = w.Write([]byte("[" + good(id) + "]")) },
+		"HTML type": func(id string, w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte(good(id)))
+		},
+		"huge": func(id string, w http.ResponseWriter) {
+			_, _ = w.Write([]byte(good(id) + strings.Repeat(" ", maxDocument)))
+		},
+		"missing": func(id string, w http.ResponseWriter) { w.WriteHeader(404) },
+		"moved": func(id string, w http.ResponseWriter) {
+			w.Header().Set("Location", "http://169.254.169.254/")
+			w.WriteHeader(302)
+		},
+		"no redirects": func(id string, w http.ResponseWriter) {
+			_, _ = w.Write([]byte(`{"client_id":"` + id + `","client_name":"x"}`))
+		},
+		"javascript": func(id string, w http.ResponseWriter) {
+			_, _ = w.Write([]byte(strings.Replace(good(id), callback, "javascript:alert(1)", 1)))
+		},
+		"wants a secret": func(id string, w http.ResponseWriter) {
+			_, _ = w.Write([]byte(strings.Replace(good(id), "{", `{"token_endpoint_auth_method":"client_secret_post",`, 1)))
+		},
+	} {
+		n++
+		id := fmt.Sprintf("https://client.example.com/%d.json", n)
+		f.docs = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			h(id, w)
+		})
+		resp := f.authorizeAs(t, browser(), f.query(Client{ID: id, RedirectURIs: []string{callback}}))
+		if text := body(t, resp); resp.StatusCode != 400 || !strings.Contains(text, "cannot be identified") {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+	f.docs = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("an address that is no document was read") })
+	for _, id := range []string{"http://client.example.com/x", "https://client.example.com", "https://client.example.com/", "https://u@client.example.com/x",
+		"https://client.example.com/x#f", "https://client.example.com/../x", "https:///x", "file:///etc/passwd", "https://client.example.com/" + strings.Repeat("x", 2000)} {
+		if resp := f.authorizeAs(t, browser(), f.query(Client{ID: id, RedirectURIs: []string{callback}})); resp.StatusCode != 400 {
+			t.Errorf("%s: %d", id, resp.StatusCode)
+		}
+	}
+}
+
+func TestFC047_Metadata(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	read := func(path string) (int, map[string]any, http.Header) {
+		resp := f.get(t, browser(), path)
+		var doc map[string]any
+		_ = json.Unmarshal([]byte(body(t, resp)), &doc)
+		return resp.StatusCode, doc, resp.Header
+	}
+	for _, path := range []string{"/.well-known/oauth-authorization-server", "/api/auth/.well-known/oauth-authorization-server", mount + "/.well-known/oauth-authorization-server"} {
+		status, doc, h := read(path)
+		if status != 200 || doc["issuer"] != f.web.URL || doc["token_endpoint"] != f.web.URL+mount+"/token" || h.Get("Access-Control-Allow-Origin") != "*" ||
+			fmt.Sprint(doc["code_challenge_methods_supported"]) != "[S256]" || doc["registration_endpoint"] != f.web.URL+mount+"/register" {
+			t.Errorf("%s: %d %v", path, status, doc)
+		}
+	}
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/api/ai/mcp"} {
+		status, doc, _ := read(path)
+		if status != 200 || doc["resource"] != f.web.URL+"/api/ai/mcp" || fmt.Sprint(doc["authorization_servers"]) != "["+f.web.URL+"]" || fmt.Sprint(doc["scopes_supported"]) != "[checkstack:read]" {
+			t.Errorf("%s: %d %v", path, status, doc)
+		}
+	}
+	ch := f.Challenge("invalid_token", "expired", "")
+	if !strings.HasPrefix(ch, "Bearer ") || !strings.Contains(ch, `resource_metadata="`+f.web.URL+`/.well-known/oauth-protected-resource/api/ai/mcp"`) || !strings.Contains(ch, `scope="checkstack:read"`) {
+		t.Errorf("challenge %s", ch)
+	}
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodOptions, f.web.URL+mount+"/token", nil)
+	req.Header.Set("Origin", "https://inspector.example")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("preflight: %v", err)
+	}
+	_ = resp.Body.Close()
+	if err := f.SetSettings(t.Context(), Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _ := read("/.well-known/oauth-authorization-server"); status != 404 {
+		t.Errorf("metadata while off: %d", status)
+	}
+}

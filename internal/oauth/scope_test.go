@@ -1,0 +1,143 @@
+package oauth
+
+import (
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/db/dbtest"
+)
+
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	user := func(rules ...string) authz.Principal {
+		return authz.Principal{Kind: authz.User, ID: "u", Roles: []string{"admin"}, Rules: rules}
+	}
+	for name, row := range map[string]struct {
+		p      authz.Principal
+		scopes []string
+		want   string
+	}{
+		"the example of 31.6":       {user("incident.incident.read"), []string{ScopeWrite}, "incident.incident.read"},
+		"read for an administrator": {user("*"), []string{ScopeRead}, "catalog.system.read incident.incident.read"},
+		"write for one":             {user("*"), []string{ScopeWrite}, "catalog.system.read catalog.system.manage incident.incident.read incident.incident.manage"},
+		"manage implies read":       {user("catalog.system.manage"), []string{ScopeRead}, "catalog.system.read"},
+		"a manage scope":            {user("catalog.system.read"), []string{"catalog.system.manage"}, "catalog.system.read"},
+		"a lost rule":               {user(), []string{ScopeWrite}, ""},
+		"unknown scopes":            {user("*"), []string{"*", "nothing", ""}, ""},
+		"a rule of another kind":    {user("*"), []string{"notification.send"}, "notification.send"},
+	} {
+		if got := narrow(row.p, row.scopes, catalog); strings.Join(got.Rules, " ") != row.want || got.Roles != nil {
+			t.Errorf("%s: %v, want %s", name, got.Rules, row.want)
+		}
+	}
+}
+
+// narrowed checks the property that everything rests on.
+func narrowed(t *testing.T, p authz.Principal, scopes []string) {
+	t.Helper()
+	out := narrow(p, scopes, catalog)
+	for _, r := range catalog {
+		if out.Has(r.ID) && !p.Has(r.ID) {
+			t.Fatalf("rules %v with scopes %v gave %s", p.Rules, scopes, r.ID)
+		}
+	}
+	if slices.Contains(out.Rules, authz.Wildcard) || out.Has("anything.else.manage") {
+		t.Fatalf("rules %v with scopes %v gave everything: %v", p.Rules, scopes, out.Rules)
+	}
+}
+
+func TestNarrowNeverWidens(t *testing.T) {
+	t.Parallel()
+	all := []string{ScopeRead, ScopeWrite, "*", "made.up.read"}
+	for _, r := range catalog {
+		all = append(all, r.ID)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	pick := func() (out []string) {
+		for _, s := range all {
+			if rng.IntN(3) == 0 {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	for range 20_000 {
+		narrowed(t, authz.Principal{Kind: authz.User, Rules: pick()}, pick())
+	}
+}
+
+func FuzzScopes(f *testing.F) {
+	f.Add("checkstack:read", "catalog.system.read")
+	f.Add("* catalog.system.manage", "*")
+	f.Fuzz(func(t *testing.T, scope, held string) {
+		scopes, unknown := parseScopes(scope, catalog)
+		if unknown == "" && !within(scopes, scopes, catalog) {
+			t.Fatalf("%v is not within itself", scopes)
+		}
+		p := authz.Principal{Kind: authz.User, Rules: strings.Fields(held)}
+		narrowed(t, p, scopes)
+		narrowed(t, p, strings.Fields(scope))
+	})
+}
+
+func FuzzRedirect(f *testing.F) {
+	for _, s := range []string{"https://a/b", "http://127.0.0.1:1/c", "javascript:alert(1)", "https://a@b/", "http://[::1]/", "//x", "https://a\\b"} {
+		f.Add(s, callback)
+	}
+	f.Fuzz(func(t *testing.T, registered, presented string) {
+		if checkRedirect(registered) == "" {
+			u, err := url.Parse(registered)
+			if err != nil || (u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname()))) || u.User != nil || u.Fragment != "" {
+				t.Fatalf("accepted %q", registered)
+			}
+			if !redirectMatches(registered, presented) {
+				return
+			}
+			p, err := url.Parse(presented)
+			if err != nil || p.Scheme != u.Scheme || p.Hostname() != u.Hostname() || p.EscapedPath() != u.EscapedPath() || p.RawQuery != u.RawQuery || p.User != nil {
+				t.Fatalf("%q matches %q", presented, registered)
+			}
+		}
+	})
+}
+
+func FuzzRegistration(f *testing.F) {
+	f.Add([]byte(`{"redirect_uris":["https://a/"]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if c, fault := readRegistration(raw); fault == nil && len(c.check()) > 0 {
+			t.Fatalf("accepted %+v", c)
+		}
+		if c, why := readDocument("https://a/b", raw); why == "" && (c.ID != "https://a/b" || !c.public() || len(c.check()) > 0) {
+			t.Fatalf("accepted %+v", c)
+		}
+	})
+}
+
+func FuzzAuthorize(f *testing.F) {
+	s := setupFuzz(f)
+	f.Add("client_id=x&redirect_uri=https://a/")
+	f.Fuzz(func(t *testing.T, query string) {
+		a, early, late := s.readAsk(t.Context(), query)
+		if early == nil && late == nil && (!a.client.allows(a.redirect) || !challengePattern.MatchString(a.challenge) || len(a.scopes) == 0 || !s.ours(a.resource)) {
+			t.Fatalf("accepted %q as %+v", query, a)
+		}
+		if early == nil && !a.client.allows(a.redirect) {
+			t.Fatalf("%q would be redirected", query)
+		}
+	})
+}
+
+func setupFuzz(f *testing.F) *Server {
+	d := dbtest.SQLite(f)
+	s := New(Deps{DB: d, Rules: func() []authz.Rule { return catalog }, BaseURL: "https://checkstack.example"})
+	c, _, err := s.AddClient(f.Context(), Client{Name: "x", RedirectURIs: []string{callback}, AuthMethod: "none"}, "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(url.Values{"client_id": {c.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}.Encode())
+	return s
+}

@@ -1,0 +1,44 @@
+package oauth
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Settings is what an administrator decides. The zero value is the default:
+// everything off.
+type Settings struct {
+	// Enabled opens the MCP endpoint and this server.
+	Enabled bool
+	// AllowRegistration lets clients register themselves (RFC 7591).
+	AllowRegistration bool
+	// AllowProposals lets MCP clients propose changes, which wait for a person.
+	AllowProposals bool
+}
+
+// Settings reads the settings of this moment.
+func (s *Server) Settings(ctx context.Context) (Settings, error) {
+	var row struct{ Enabled, AllowRegistration, AllowProposals bool }
+	err := s.db.Read.NewRaw("SELECT enabled, allow_registration, allow_proposals FROM oauth_settings WHERE id = 1").Scan(ctx, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Settings{}, nil
+	}
+	if err != nil {
+		return Settings{}, fmt.Errorf("read settings of the authorization server: %w", err)
+	}
+	return Settings(row), nil
+}
+
+// SetSettings changes the settings; they count from the next request on.
+func (s *Server) SetSettings(ctx context.Context, set Settings) error {
+	_, err := s.db.Write.NewRaw(`INSERT INTO oauth_settings (id, enabled, allow_registration, allow_proposals, updated_at) VALUES (1, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled, allow_registration = excluded.allow_registration,
+			allow_proposals = excluded.allow_proposals, updated_at = excluded.updated_at`,
+		set.Enabled, set.AllowRegistration, set.AllowProposals, s.clock()).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("store settings of the authorization server: %w", err)
+	}
+	return nil
+}
