@@ -64,6 +64,7 @@ type SaveMemoryInput struct {
 	AlwaysInject *bool    `json:"alwaysInject,omitempty" doc:"true makes it part of every conversation: only for lasting preferences. For a system it needs the right to manage it"`
 	Replaces     string   `json:"replaces,omitempty" format:"uuid" doc:"The memory to change; without it one with nearly the same recallHint is changed if there is one"`
 	Version      int64    `json:"version,omitempty" minimum:"1" doc:"With replaces: the version the change was made against; refused when it has moved"`
+	OnlyNew      bool     `json:"onlyNew,omitempty" doc:"true refuses to change a memory that exists; the preview fills it in"`
 }
 
 // SaveMemoryOutput names what was saved.
@@ -251,7 +252,7 @@ func (s *Service) opGetMemory(ctx context.Context, in *MemoryIDInput) (*MemoryVi
 
 func (in SaveMemoryInput) draft() Draft {
 	return Draft{Scope: in.Scope, SystemID: in.SystemID, RecallHint: in.RecallHint, Content: in.Content, Tags: in.Tags, AlwaysInject: in.AlwaysInject,
-		Replaces: in.Replaces, Version: in.Version}
+		Replaces: in.Replaces, Version: in.Version, OnlyNew: in.OnlyNew}
 }
 
 func (s *Service) opSaveMemory(ctx context.Context, in *SaveMemoryInput) (*SaveMemoryOutput, error) {

@@ -49,12 +49,13 @@ type docSection struct {
 // Index is the documentation, ready to be searched. It never changes.
 type Index struct {
 	pages []*Page // by slug
+	known counts  // every word of them
 }
 
 // NewIndex reads every Markdown file of files. A page without a title is an
 // error: it could not be listed.
 func NewIndex(files fs.FS) (*Index, error) {
-	ix := &Index{}
+	ix := &Index{known: counts{}}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
 			return err
@@ -68,6 +69,11 @@ func NewIndex(files fs.FS) (*Index, error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		ix.pages = append(ix.pages, p)
+		for _, c := range []counts{p.title, p.headings, p.descr, p.content} {
+			for w, n := range c {
+				ix.known[w] += n
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -200,7 +206,7 @@ type Hit struct {
 // Scores are those of spec/ai-platform.md 34.3, over stems and without words
 // such as "how"; the section is the one whose heading and text fit best.
 func (ix *Index) Search(query string, limit int) []Hit {
-	ts := terms(query)
+	ts := ix.terms(query)
 	var hits []Hit
 	for _, p := range ix.pages {
 		score := p.score(ts)
@@ -222,6 +228,19 @@ func (ix *Index) Search(query string, limit int) []Hit {
 		}
 	}
 	return hits
+}
+
+// terms adds to the words of a query those that two neighbours make together
+// and a page has: "back up" finds "backup".
+func (ix *Index) terms(query string) []string {
+	ts := terms(query)
+	all := runs(query)
+	for i := range len(all) - 1 {
+		if w := stem(all[i] + all[i+1]); len(ts) < maxTerms && ix.known[w] > 0 && !slices.Contains(ts, w) {
+			ts = append(ts, w)
+		}
+	}
+	return ts
 }
 
 func (p *Page) score(ts []string) float64 {

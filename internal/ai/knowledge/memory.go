@@ -201,6 +201,8 @@ type Draft struct {
 	Replaces string
 	// Version, if not zero, must be the present one of what is replaced.
 	Version int64
+	// OnlyNew refuses to change what exists, for a card that showed an addition.
+	OnlyNew bool
 }
 
 func (d *Draft) clean() []problem.Issue {
@@ -219,6 +221,9 @@ func (d *Draft) clean() []problem.Issue {
 		issues = append(issues, problem.Issue{Path: "systemId", Message: "is needed for a memory about a system"})
 	case d.Scope == ScopeUser && d.SystemID != "":
 		issues = append(issues, problem.Issue{Path: "systemId", Message: "only a memory of scope system has one"})
+	}
+	if d.OnlyNew && d.Replaces != "" {
+		issues = append(issues, problem.Issue{Path: "onlyNew", Message: "does not go with replaces"})
 	}
 	return issues
 }
@@ -311,6 +316,9 @@ func (s *Service) replaced(ctx context.Context, idb bun.IDB, p authz.Principal, 
 		if share := overlap(near[i].RecallHint, d.RecallHint); share >= alike && share > top && s.rewrites(p, &near[i]) {
 			best, top = &near[i], share
 		}
+	}
+	if best != nil && d.OnlyNew {
+		return nil, problem.Conflict("A memory that says nearly the same has been saved in the meantime: %q. Propose the change again to see what it would replace", best.RecallHint)
 	}
 	return best, nil
 }

@@ -343,6 +343,15 @@ func TestMemoryTools(t *testing.T) {
 		if m := b.must(ann, "getMemory", map[string]any{"id": id}); m["content"] != "queue first" {
 			t.Errorf("got %v", m)
 		}
+		// What was shown as an addition overwrites nothing that came since.
+		dry, err = save.Preview(ctx, input(t, about(shop, "on call rota", "ann, then ben")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.must(ann, "saveMemory", about(shop, "on call rota", "ben, then ann"))
+		if _, err := save.Run(ctx, dry.Payload); !problem.Is(err, problem.KindConflict) || has(err.Error(), "on call rota") != nil {
+			t.Errorf("an addition beside a new memory: %v", err)
+		}
 		// FC-057: the right is asked for again when it is applied.
 		lost := ann
 		lost.Rules = []string{"ai.memory.manage"}

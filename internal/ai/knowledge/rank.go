@@ -82,12 +82,15 @@ func stem(w string) string {
 var idle = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`a about all also am an and any are as at be been but by can could did do does for from get
-		had has have how i if in into is it its me my no not of on or our please should so than that the their them then there
-		these they this to use using want was way we were what when where which who why will with would you your`) {
+		had has have how i if in into is it its me my no not of on or our out please should so than that the their them then there
+		these they this to up use using want was way we were what when where which who why will with would you your`) {
 		m[stem(w)] = true
 	}
 	return m
 }()
+
+// maxTerms bounds the words of a query that count.
+const maxTerms = 50
 
 // terms gives the distinct words of a query, without idle ones unless there is
 // nothing else.
@@ -97,10 +100,9 @@ func terms(query string) []string {
 	if len(telling) == 0 {
 		telling = all
 	}
-	const most = 50
 	out := make([]string, 0, len(telling))
 	for _, w := range telling {
-		if len(out) < most && !slices.Contains(out, w) {
+		if len(out) < maxTerms && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}

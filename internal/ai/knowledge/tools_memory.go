@@ -79,6 +79,7 @@ func (s *Service) dryRemember(ctx context.Context, in SaveMemoryInput) (tool.Pre
 		whom = fmt.Sprintf("about the system %q, for everybody who may see it", after.SystemName)
 	}
 	p.Summary = fmt.Sprintf("Remember %s: %q", whom, after.RecallHint)
+	in.OnlyNew = before == nil
 	if before != nil {
 		in.Replaces, in.Version = before.ID, before.Version
 		p.Summary = fmt.Sprintf("Change a memory %s: %q", whom, after.RecallHint)
