@@ -63,9 +63,10 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d.maintenance = maintenance.New(maintenance.Deps{DB: a.db, Bus: a.bus, Signals: a.signals, Systems: d.catalog, Authors: d.identity, Log: a.log})
 
 	d.overview = overview.New(overview.Deps{Systems: d.catalog, Log: a.log,
-		Contributors: []overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident)},
-		Activities:   []overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident)},
-		Silencers:    []overview.Silencer{{Source: incidentSource, Suppresses: d.incident.Suppresses}}})
+		Contributors: []overview.Contributor{healthIssues(d.healthcheck), incidentIssues(d.incident), maintenanceIssues(d.maintenance)},
+		Activities:   []overview.ActivitySource{healthActivity(d.healthcheck), incidentActivity(d.incident), maintenanceActivity(d.maintenance)},
+		Silencers: []overview.Silencer{{Source: maintenanceSource, Suppresses: d.maintenance.Suppresses},
+			{Source: incidentSource, Suppresses: d.incident.Suppresses}}})
 
 	if d.knowledge, err = newKnowledge(a, d); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 	a.jobs.Every("proposal.retain", time.Hour, 10*time.Minute, d.gate.Retain)
 	d.agent = agent.New(agent.Deps{DB: a.db, Tools: d.tools, Gate: d.gate, Secrets: a.secrets, Log: a.log, Names: d.identity.Names,
 		Changed: conversationChanged(a.signals), Memories: d.knowledge.MemoryPrompt, Skill: d.knowledge.SkillPrompt,
-		HTTP:    netguard.NewClient(netguard.Trusted, 0)})
+		HTTP: netguard.NewClient(netguard.Trusted, 0)})
 	a.jobs.Every("agent.sweep", time.Minute, 0, d.agent.Sweep)
 
 	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(), d.maintenance.Operations(),

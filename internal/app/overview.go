@@ -5,6 +5,7 @@ import (
 
 	"github.com/checkstack/checkstack/internal/healthcheck"
 	"github.com/checkstack/checkstack/internal/incident"
+	"github.com/checkstack/checkstack/internal/maintenance"
 	"github.com/checkstack/checkstack/internal/overview"
 )
 
@@ -106,3 +107,61 @@ func incidentActivity(inc *incident.Service) overview.ActivitySource {
 }
 
 func incidentHref(id string) string { return "/incident/" + id }
+
+const maintenanceSource = "maintenance"
+
+// maintenanceIssues tells the overview which systems are being worked on as
+// planned.
+func maintenanceIssues(m *maintenance.Service) overview.Contributor {
+	return overview.Contributor{Source: maintenanceSource, Rule: maintenance.Read,
+		Read: func(ctx context.Context) (overview.Reading, error) {
+			list, err := m.Active(ctx)
+			if err != nil {
+				return overview.Reading{}, err
+			}
+			r := overview.Reading{Signals: map[string][]overview.Signal{}}
+			for _, w := range list {
+				since := w.StartAt
+				if w.StartedAt != nil {
+					since = *w.StartedAt
+				}
+				sig := overview.Signal{Tone: overview.ToneInfo, Label: "Maintenance: " + w.Title, Since: &since, Until: &w.EndAt,
+					Href: maintenanceHref(w.ID), Rule: maintenance.Read.ID}
+				for _, id := range w.SystemIDs {
+					r.Signals[id] = append(r.Signals[id], sig)
+				}
+			}
+			return r, nil
+		}}
+}
+
+// maintenanceKinds says what it is that happened when a maintenance changed its
+// status.
+var maintenanceKinds = map[maintenance.Status]string{maintenance.Scheduled: "scheduled", maintenance.InProgress: "started",
+	maintenance.Completed: "completed", maintenance.Cancelled: "cancelled"}
+
+// maintenanceActivity tells the overview what happened to maintenances.
+func maintenanceActivity(m *maintenance.Service) overview.ActivitySource {
+	return overview.ActivitySource{Source: maintenanceSource, Rule: maintenance.Read,
+		Read: func(ctx context.Context, limit int) ([]overview.Activity, error) {
+			list, err := m.RecentActivity(ctx, limit)
+			if err != nil {
+				return nil, err
+			}
+			out := make([]overview.Activity, len(list))
+			for i, a := range list {
+				kind := a.Kind
+				switch a.Kind {
+				case "created":
+					kind = maintenanceKinds[maintenance.Scheduled]
+				case "status":
+					kind = maintenanceKinds[a.Status]
+				}
+				out[i] = overview.Activity{ID: a.ID, Kind: kind, Title: a.Title, SystemIDs: a.SystemIDs, To: string(a.Status),
+					Href: maintenanceHref(a.MaintenanceID), Rule: maintenance.Read.ID, At: a.At}
+			}
+			return out, nil
+		}}
+}
+
+func maintenanceHref(id string) string { return "/maintenance/" + id }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -127,5 +128,42 @@ func TestAnIncidentShowsEverywhere(t *testing.T) {
 			n, err := p.db.Read.NewSelect().Table("health_check_state_transitions").Count(t.Context())
 			return err == nil && n == 0
 		})
+	})
+}
+
+// TestAMaintenanceShowsWhileItRuns: only in progress it is among the issues and
+// silences its systems, before an incident is asked (spec/monitoring.md 20, item
+// 9: a scheduled one never silences).
+func TestAMaintenanceShowsWhileItRuns(t *testing.T) {
+	t.Parallel()
+	eachProduct(t, func(t *testing.T, p *product) {
+		p.signUp(t)
+		shop := p.must(t, "/rest/catalog/createSystem", `{"name":"Shop"}`)["id"].(string)
+		plan := func(title string, from, to time.Duration) string {
+			now := time.Now().UTC()
+			return p.must(t, "/rest/maintenance/createMaintenance", `{"title":"`+title+`","systemIds":["`+shop+`"],"suppressNotifications":true,"startAt":"`+
+				now.Add(from).Format(time.RFC3339)+`","endAt":"`+now.Add(to).Format(time.RFC3339)+`"}`)["id"].(string)
+		}
+		plan("Later", time.Hour, 2*time.Hour)
+		want := scene{Status: "unknown", Activity: []string{"maintenance scheduled Later  "}}
+		if d := cmp.Diff(want, p.look(t, shop)); d != "" {
+			t.Errorf("scheduled (-want +got)\n%s", d)
+		}
+		now := plan("Upgrade", -time.Minute, time.Hour)
+		p.must(t, "/rest/incident/createIncident", `{"title":"Down","severity":"critical","systemIds":["`+shop+`"],"suppressNotifications":true}`)
+		waitFor(t, "the maintenance to start", func() bool { return p.look(t, shop).Silenced == "maintenance" })
+		got := p.look(t, shop)
+		if !cmp.Equal(got.Signals, []string{"incident error Incident: Down: investigating", "maintenance info Maintenance: Upgrade"}) || got.Status != "unknown" {
+			t.Errorf("in progress: %+v", got)
+		}
+		if !slices.Contains(got.Activity, "maintenance started Upgrade  in_progress") {
+			t.Errorf("in progress: activity %q", got.Activity)
+		}
+		p.must(t, "/rest/maintenance/closeMaintenance", `{"id":"`+now+`"}`)
+		got = p.look(t, shop)
+		if got.Silenced != "incident" || !cmp.Equal(got.Signals, []string{"incident error Incident: Down: investigating"}) ||
+			!strings.HasPrefix(strings.Join(got.Activity, "|"), "maintenance completed Upgrade  completed") {
+			t.Errorf("closed: %+v", got)
+		}
 	})
 }

@@ -16,6 +16,7 @@ type SignalView struct {
 	Label  string     `json:"label"`
 	Detail string     `json:"detail,omitempty"`
 	Since  *time.Time `json:"since,omitempty"`
+	Until  *time.Time `json:"until,omitempty" doc:"When it will be over, if that is known"`
 	Href   string     `json:"href,omitempty" doc:"Page with more; absent when the caller may not open it"`
 }
 
@@ -122,7 +123,7 @@ func (s *Service) getIssues(ctx context.Context, in *IssuesInput) (*IssuesOutput
 	for _, sys := range issues.Systems {
 		v := SystemView{SystemID: sys.SystemID, SystemName: sys.Name}
 		for _, sig := range sys.Signals {
-			v.Signals = append(v.Signals, SignalView{sig.Source, sig.Tone, sig.Label, sig.Detail, sig.Since, sig.Href})
+			v.Signals = append(v.Signals, SignalView{sig.Source, sig.Tone, sig.Label, sig.Detail, sig.Since, sig.Until, sig.Href})
 		}
 		out.TotalSignals += len(v.Signals)
 		out.Systems = append(out.Systems, v)

@@ -36,7 +36,9 @@ type Signal struct {
 	Tone   Tone
 	Label  string
 	Detail string
-	Since  *time.Time
+	// Since and Until are when it began and when it will be over, if that is
+	// known.
+	Since, Until *time.Time
 	// Href is where the reader can look further; shown as a link only to who
 	// holds Rule.
 	Href string
