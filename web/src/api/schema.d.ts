@@ -3477,6 +3477,11 @@ export interface components {
              * @enum {string}
              */
             audience?: "public" | "logged-in" | "internal";
+            /**
+             * @description The status that the change was decided in; the update is refused when it has moved
+             * @enum {string}
+             */
+            fromStatus?: "investigating" | "identified" | "fixing" | "monitoring" | "resolved";
             /** Format: uuid */
             incidentId: string;
             /** @description Markdown */
