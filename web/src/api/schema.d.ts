@@ -3870,6 +3870,8 @@ export interface components {
             alwaysInject?: boolean;
             /** @description What to know then. No credentials, and nothing that can be looked up */
             content: string;
+            /** @description true refuses to change a memory that exists; the preview fills it in */
+            onlyNew?: boolean;
             /** @description When it matters, in one line, with the words one would search for */
             recallHint: string;
             /**
@@ -4523,6 +4525,11 @@ export interface components {
             source: string;
             /** @enum {string} */
             tone: "error" | "warn" | "info";
+            /**
+             * Format: date-time
+             * @description When it will be over, if that is known
+             */
+            until?: string;
         };
         OverviewSilenceInput: {
             systemId: string;
