@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
@@ -229,8 +228,8 @@ func (t *turn) answer(ctx context.Context, m *llm.Message, part int, shown, mode
 		m.Text = string(model)
 		return
 	}
-	forPerson, forModel := t.refusal(ctx, m.ToolName, err)
-	m.Text, m.IsError = forModel, true
+	forPerson, forModel, note := t.refusal(ctx, m.ToolName, err)
+	m.Text, m.Note, m.IsError = forModel, note, true
 	t.failInput(part, forPerson)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -244,29 +243,30 @@ func (t *turn) answer(ctx context.Context, m *llm.Message, part int, shown, mode
 }
 
 // refusal words a failed call for the person and for the model, and logs what
-// is a fault of ours.
-func (t *turn) refusal(ctx context.Context, toolName string, err error) (forPerson, forModel string) {
+// is a fault of ours. What the tool said and what we say about it reach the
+// model apart: the former may hold foreign text.
+func (t *turn) refusal(ctx context.Context, toolName string, err error) (forPerson, forModel, note string) {
 	var dup *duplicateError
 	if errors.As(err, &dup) {
-		return dup.Error(), dup.forModel()
+		return dup.Error(), "duplicate_call", dup.forModel()
 	}
 	if p, ok := problem.As(err); ok {
 		text := scrub.Text(p.Error())
 		if errors.Is(err, proposal.ErrFailed) {
-			return text, text + ". It was tried and failed; tell the operator, and look at the present state before you try anything again."
+			return text, text, "It was tried and failed; tell the operator, and look at the present state before you try anything again."
 		}
 		if p.Kind == problem.KindInvalid {
-			return text, validationNote(toolName, p)
+			return text, validationIssues(toolName, p), validationNote
 		}
-		return text, text
+		return text, text, ""
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return stoppedText, stoppedText
+		return stoppedText, stoppedText, ""
 	case errors.Is(err, context.DeadlineExceeded):
-		return "It took too long and was stopped", "The tool took too long and was stopped. Nothing is known about its result."
+		return "It took too long and was stopped", "The tool took too long and was stopped.", "Nothing is known about its result."
 	}
 	t.s.log.ErrorContext(ctx, "tool call failed", "tool", toolName, "conversation_id", t.conv.ID, "error", err)
 	text := "Something went wrong on the server while this ran; its log says what"
-	return text, fmt.Sprintf("%s. Do not call it again with the same arguments; tell the operator.", text)
+	return text, text, "Do not call it again with the same arguments; tell the operator."
 }

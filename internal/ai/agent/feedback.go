@@ -38,24 +38,22 @@ func truncatedText(finish string, calls bool) string {
 	return why
 }
 
-// validationNote tells the model what is wrong with its draft. All issues are
+// validationIssues lists what is wrong with the model's draft. All issues are
 // in the text: what stands beside it does not reach every model.
-func validationNote(toolName string, p *problem.Error) string {
+func validationIssues(toolName string, p *problem.Error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "validation_failed: the call of %s was not accepted: %s.", shortName(toolName), p.Message)
-	if len(p.Issues) > 0 {
-		b.WriteString("\nFix every issue and call the tool again:")
-		for _, is := range p.Issues {
-			at := is.Path
-			if at == "" {
-				at = "(whole input)"
-			}
-			fmt.Fprintf(&b, "\n- %s: %s", at, is.Message)
+	for _, is := range p.Issues {
+		at := is.Path
+		if at == "" {
+			at = "(whole input)"
 		}
+		fmt.Fprintf(&b, "\n- %s: %s", at, is.Message)
 	}
-	b.WriteString("\nNothing was proposed or applied. Do not tell the operator that it is done. When a value is missing, ask the operator for it instead of inventing one.")
 	return scrub.Text(b.String())
 }
+
+const validationNote = "Fix every issue and call the tool again. Nothing was proposed or applied. Do not tell the operator that it is done. When a value is missing, ask the operator for it instead of inventing one."
 
 // duplicateError says that the turn has made this change before.
 type duplicateError struct{ mode proposal.Mode }
@@ -65,9 +63,9 @@ func (e *duplicateError) Error() string { return "Already handled in this turn; 
 
 func (e *duplicateError) forModel() string {
 	if e.mode == proposal.Auto {
-		return "duplicate_call: this very change was already handled earlier in this turn. Do not call the tool again for it; confirm briefly what changed, or that its card waits for the operator."
+		return "This very change was already handled earlier in this turn. Do not call the tool again for it; confirm briefly what changed, or that its card waits for the operator."
 	}
-	return "duplicate_call: this very change was already proposed earlier in this turn and its card waits for the operator. Do not call the tool again for it; tell the operator that you are waiting."
+	return "This very change was already proposed earlier in this turn and its card waits for the operator. Do not call the tool again for it; tell the operator that you are waiting."
 }
 
 // decisionNote tells the model what the operator decided. It is made of the

@@ -163,6 +163,7 @@ type fixture struct {
 	s      *Service
 	d      *db.DB
 	gate   *proposal.Gate
+	box    *secret.Box
 	domain *domain
 	script *llmtest.Script // behind the connection "builtin"
 	events *eventLog
@@ -191,6 +192,20 @@ func (f *fixture) changes() []string {
 	return slices.Clone(f.told.all)
 }
 
+// withTools adds tools to the registry of a fixture that has run nothing yet.
+func (f *fixture) withTools(more ...tool.Tool) {
+	f.t.Helper()
+	reg, err := tool.NewRegistry(f.domain.tools(), more)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.s.tools = reg
+	if f.gate, err = proposal.New(proposal.Deps{DB: f.d, Tools: reg, Box: f.box, Events: f.events, Log: f.s.log, Now: f.s.now}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.s.gate = f.gate
+}
+
 func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	t.Helper()
 	f := &fixture{t: t, d: d, domain: &domain{names: []string{"one"}, running: make(chan struct{})},
@@ -206,6 +221,7 @@ func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.box = box
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	now := func() time.Time { return time.Now().Add(time.Duration(f.skew.Load())) }
 	if f.gate, err = proposal.New(proposal.Deps{DB: d, Tools: reg, Box: box, Events: f.events, Log: log, Now: now}); err != nil {

@@ -51,7 +51,7 @@ func TestHostileCallsAreRefusedAndTheTurnGoesOn(t *testing.T) {
 			f := setup(t, dbtest.SQLite(t), calls(tc.call), say("I see."))
 			frames := f.turn(f.conversation("auto"), BuiltinID, "go")
 			got := results(f)
-			if len(got) != 1 || !got[0].IsError || !strings.Contains(got[0].Text, tc.model) {
+			if len(got) != 1 || !got[0].IsError || !strings.Contains(got[0].Content(), tc.model) {
 				t.Errorf("the model is told %+v, want %q", got, tc.model)
 			}
 			if fr := find(t, frames, tc.frame); fr.ErrorText == "" || len(fr.ErrorText) > 500 || strings.Contains(fr.ErrorText, "canary") {
@@ -121,7 +121,7 @@ func TestFC061_RepeatsAndTheStepLimit(t *testing.T) {
 			if ok, bad := count(frames, "tool-output-available"), count(frames, "tool-output-error"); ok != 2 || bad != 2 {
 				t.Errorf("%s: %d done, %d refused; want 2 and 2", mode, ok, bad)
 			}
-			if got := results(f); !got[1].IsError || !strings.Contains(got[1].Text, "duplicate_call") {
+			if got := results(f); !got[1].IsError || !strings.Contains(got[1].Text, "duplicate_call") || !strings.Contains(got[1].Note, "Do not call the tool again") {
 				t.Errorf("%s: the model is told %q", mode, got[1].Text)
 			}
 			var rows int
@@ -224,7 +224,7 @@ func TestFailedAutoApplyIsToldAsTried(t *testing.T) {
 	f := setup(t, dbtest.SQLite(t), calls(llmtest.Call("1", "test_create", obj{"name": "two"})), say("It failed."))
 	f.domain.applyErr = problem.Conflict("It is locked")
 	f.turn(f.conversation("auto"), BuiltinID, "go")
-	if got := results(f); !got[0].IsError || !strings.Contains(got[0].Text, "It is locked") || strings.Contains(got[0].Text, "Nothing was proposed or applied") {
+	if got := results(f); !got[0].IsError || !strings.Contains(got[0].Text, "It is locked") || strings.Contains(got[0].Note, "Nothing was proposed or applied") {
 		t.Errorf("the model is told %q", got[0].Text)
 	}
 }

@@ -129,18 +129,22 @@ func (t *turn) request(forced bool) llm.Request {
 	return req
 }
 
-// fenced gives the messages as a provider gets them: tool results between marks
-// that their text cannot forge, and what we have to say about a change behind
-// them. The built-in assistant reads results itself and obeys none.
+// fenced gives the messages as a provider gets them: what tools said, errors
+// too, between marks that their text cannot forge, and what we have to say
+// about it behind them. The built-in assistant reads results itself and obeys none.
 func (t *turn) fenced(messages []llm.Message) []llm.Message {
 	if t.conn.builtin() {
 		return messages
 	}
 	for i, m := range messages {
-		if m.Role != llm.RoleTool || m.IsError {
+		if m.Role != llm.RoleTool {
 			continue
 		}
 		text := t.fencedText(m.Text)
+		if m.IsError {
+			messages[i].Text = text
+			continue
+		}
 		if tl, ok := t.s.tools.Get(m.ToolName); ok && tl.Effect() != tool.Read {
 			if isCard(json.RawMessage(m.Text)) {
 				text += "\n" + confirmNote

@@ -85,6 +85,20 @@ type Message struct {
 	ToolCallID string `json:"toolCallId,omitempty"`
 	ToolName   string `json:"toolName,omitempty"`
 	IsError    bool   `json:"isError,omitempty"`
+	// Note is what we add to a tool's result, such as what to do about an error;
+	// Text then holds only what the tool said.
+	Note string `json:"note,omitempty"`
+}
+
+// Content is the message's text as a provider gets it.
+func (m Message) Content() string {
+	switch {
+	case m.Note == "":
+		return m.Text
+	case m.Text == "":
+		return m.Note
+	}
+	return m.Text + "\n" + m.Note
 }
 
 // structured reports whether m is part of a call and its result.

@@ -17,7 +17,7 @@ func EstimateTokens(text string) int {
 // EstimateMessage estimates one message. Tool calls are measured by their
 // JSON; what cannot be serialised counts nothing.
 func EstimateMessage(m Message) int {
-	n := utf8.RuneCountInString(m.Text)
+	n := utf8.RuneCountInString(m.Text) + utf8.RuneCountInString(m.Note)
 	if len(m.ToolCalls) > 0 {
 		if b, err := json.Marshal(m.ToolCalls); err == nil {
 			n += utf8.RuneCount(b)

@@ -62,8 +62,9 @@ func encodeRequest(req Request, d dialect) ([]byte, error) {
 		out.Messages = append(out.Messages, wireMessage{Role: RoleSystem, Content: &req.System})
 	}
 	for _, m := range Normalize(req.Messages) {
-		w := wireMessage{Role: m.Role, Content: &m.Text, ToolCallID: m.ToolCallID}
-		if len(m.ToolCalls) > 0 && m.Text == "" {
+		text := m.Content()
+		w := wireMessage{Role: m.Role, Content: &text, ToolCallID: m.ToolCallID}
+		if len(m.ToolCalls) > 0 && text == "" {
 			w.Content = nil
 		}
 		for _, c := range m.ToolCalls {
