@@ -42,7 +42,7 @@ func (s *Service) outcome(ctx context.Context, id string, err error) (status str
 	switch {
 	case errors.Is(err, errResolved):
 		return skipped, optional("It was already resolved.")
-	case problem.Is(err, problem.KindNotFound):
+	case errors.Is(err, errNotFound):
 		return notFound, nil
 	}
 	if p, ok := problem.As(err); ok {

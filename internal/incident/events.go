@@ -40,8 +40,10 @@ type UpdatedEvent struct {
 	// PreviousStatus is the one before, when there is a StatusChange: with it a
 	// subscriber tells a reopening from a step forward.
 	PreviousStatus Status `json:"previousStatus,omitempty"`
-	// UpdateID names the update of the timeline; empty for an edit.
-	UpdateID string `json:"updateId,omitempty"`
+	// UpdateID names the update of the timeline, and Audience says whom it is
+	// for; both empty for an edit.
+	UpdateID string   `json:"updateId,omitempty"`
+	Audience Audience `json:"audience,omitempty"`
 }
 
 // ResolvedEvent says that an incident is over.
@@ -60,10 +62,11 @@ func (s *Service) publishCreated(ctx context.Context, tx bun.Tx, in Incident) er
 		Description: in.Description, Severity: in.Severity, Status: in.Status, CreatedAt: in.CreatedAt})
 }
 
-// publishUpdated announces an edit or update, with the resolution it may be.
-func (s *Service) publishUpdated(ctx context.Context, tx bun.Tx, before Status, in Incident, updateID string) error {
+// publishUpdated announces an edit (u is empty) or an update, with the
+// resolution that it may be.
+func (s *Service) publishUpdated(ctx context.Context, tx bun.Tx, before Status, in Incident, u Update) error {
 	e := UpdatedEvent{IncidentID: in.ID, SystemIDs: in.SystemIDs, Title: in.Title,
-		Description: in.Description, Severity: in.Severity, Status: in.Status, UpdateID: updateID}
+		Description: in.Description, Severity: in.Severity, Status: in.Status, UpdateID: u.ID, Audience: u.Audience}
 	if before != in.Status {
 		e.StatusChange, e.PreviousStatus = in.Status, before
 	}
@@ -71,7 +74,7 @@ func (s *Service) publishUpdated(ctx context.Context, tx bun.Tx, before Status, 
 		return err
 	}
 	if e.StatusChange == Resolved {
-		return s.publishResolved(ctx, tx, in, updateID)
+		return s.publishResolved(ctx, tx, in, u.ID)
 	}
 	return nil
 }

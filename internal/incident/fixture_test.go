@@ -221,7 +221,7 @@ func (b *bundle) events() []string {
 			b.t.Fatal(err)
 		}
 		text := d.Topic
-		for _, key := range []string{"severity", "status", "statusChange", "previousStatus"} {
+		for _, key := range []string{"severity", "status", "statusChange", "previousStatus", "audience"} {
 			if v, ok := d.Payload[key]; ok {
 				text += fmt.Sprintf(" %s=%v", key, v)
 			}

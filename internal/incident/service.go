@@ -258,7 +258,7 @@ func (s *Service) Update(ctx context.Context, id string, e Edit) (Incident, erro
 		if after, err = s.save(ctx, tx, cur, after); err != nil {
 			return cur, "", err
 		}
-		return after, updated, s.publishUpdated(ctx, tx, cur.Status, after, "")
+		return after, updated, s.publishUpdated(ctx, tx, cur.Status, after, Update{})
 	})
 }
 
@@ -307,7 +307,7 @@ func (s *Service) AddUpdate(ctx context.Context, u Update, from Status) (Update,
 		if after, err = s.append(ctx, tx, after, &u); err != nil {
 			return cur, "", err
 		}
-		return after, updated, s.publishUpdated(ctx, tx, cur.Status, after, u.ID)
+		return after, updated, s.publishUpdated(ctx, tx, cur.Status, after, u)
 	})
 	return u, err
 }
