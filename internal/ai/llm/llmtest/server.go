@@ -54,6 +54,14 @@ const (
 	UsageNegative   Quirk = "token counts are negative"
 )
 
+// Quirks gives every quirk, for tests that must know all of them.
+func Quirks() []Quirk {
+	return []Quirk{IndexZero, NoIndex, IndexReversed, EmptyIDs, RepeatedIDs, ArgsObject, ArgsNull, ArgsEmpty, NameRepeated, FinishStop,
+		CutStream, HalfLine, NoFinish, NoDone, HTML200, JSONError200, ErrorMidStream, Silence, SilenceMidText, DoneAtOnce, ThinkText,
+		ReasoningField, ReasoningField2, CRLFComments, EmptyChoices, NoDelta, UsageNever, UsageGrowing, UsageNull, UsageTotalOnly,
+		UsageText, UsageNegative}
+}
+
 // SecretThought is the reasoning that the think and reasoning quirks send.
 const SecretThought = "hidden thoughts"
 
