@@ -82,16 +82,24 @@ export async function signIn(page: Page, person: { email: string; password: stri
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
+/** Creates the administrator on a server that has nobody yet. */
+export async function ensureAdmin() {
+  const config = (await (await fetch(`${baseUrl}/api/config`)).json()) as { needsOnboarding: boolean };
+  if (!config.needsOnboarding) return;
+  const answer = await fetch(`${baseUrl}/api/auth/onboarding`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(admin) });
+  if (!answer.ok) throw new Error(`onboarding: ${answer.status} ${await answer.text()}`);
+}
+
 /** Opens a page of someone who is signed in already. */
-export async function openSignedIn(browser: Browser, options: { width?: number; height?: number } = {}) {
+export async function openSignedIn(browser: Browser, options: { width?: number; height?: number } = {}, person: { email: string; password: string } = admin) {
   const opened = await openPage(browser, options);
-  const answer = await opened.page.request.post(`${baseUrl}/api/auth/login`, { data: { email: admin.email, password: admin.password } });
+  const answer = await opened.page.request.post(`${baseUrl}/api/auth/login`, { data: { email: person.email, password: person.password } });
   if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`);
   return opened;
 }
 
 /** Calls an operation as the person of the page. */
-export async function rest<T>(page: Page, method: "GET" | "POST" | "DELETE", path: string, data?: unknown): Promise<T> {
+export async function rest<T>(page: Page, method: "GET" | "POST" | "PATCH" | "DELETE", path: string, data?: unknown): Promise<T> {
   const answer = await page.request.fetch(`${baseUrl}/rest/${path}`, { method, ...(data === undefined ? {} : { data }) });
   if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
   return (await answer.json()) as T;

@@ -143,7 +143,7 @@ export function Checkbox({ label, className, ...rest }: InputHTMLAttributes<HTML
  * The summary above a form after a refused submit: the message, every issue,
  * and for each a link to its field when the form knows it.
  */
-export function FormErrors({ error, fieldIds = {} }: { error: unknown; fieldIds?: Record<string, string> }) {
+export function FormErrors({ error, fieldIds = {}, labels = {} }: { error: unknown; fieldIds?: Record<string, string>; labels?: Record<string, string> }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (error) box.current?.focus();
@@ -164,7 +164,7 @@ export function FormErrors({ error, fieldIds = {} }: { error: unknown; fieldIds?
         <ul className="mt-1 list-disc pl-5 text-sm">
           {issues.map((issue) => {
             const target = fieldIds[issue.path];
-            const text = issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`;
+            const text = issue.path === "" ? issue.message : `${labels[issue.path] ?? issue.path}: ${issue.message}`;
             return (
               <li key={`${issue.path}${issue.message}`}>
                 {target ? (

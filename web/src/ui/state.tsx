@@ -19,9 +19,9 @@ export function StatePill({ state, word, className, reason }: { state: string; w
   const look = looks[state as State] ?? looks.unknown;
   const Icon = look.icon;
   return (
-    <span title={reason} className={clsx("inline-flex items-center gap-1.5 whitespace-nowrap rounded-full px-2 py-0.5 text-xs font-medium", look.pill, className)}>
+    <span title={reason ? `${word ?? look.word} - ${reason}` : undefined} className={clsx("inline-flex items-center gap-1.5 whitespace-nowrap rounded-full px-2 py-0.5 text-xs font-medium", look.pill, className)}>
       <Icon aria-hidden size={14} strokeWidth={2.2} />
-      {word ?? look.word}
+      <span>{word ?? look.word}</span>
       {reason ? <span className="sr-only">, {reason}</span> : null}
     </span>
   );

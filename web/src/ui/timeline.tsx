@@ -9,7 +9,7 @@ export type Audience = "public" | "logged-in" | "internal";
 /** Who may read an update, widest first. */
 export const audiences: { value: Audience; label: string; help: string; icon: LucideIcon }[] = [
   { value: "public", label: "Public", help: "Everyone, also without an account", icon: Globe },
-  { value: "logged-in", label: "Signed-in people", help: "Everyone with an account who may read it", icon: UserRound },
+  { value: "logged-in", label: "Signed in", help: "Everyone with an account who may read it", icon: UserRound },
   { value: "internal", label: "Internal", help: "Only people who may manage it", icon: Lock },
 ];
 

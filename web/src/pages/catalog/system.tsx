@@ -6,7 +6,7 @@ import { Slot } from "@/app/slot";
 import { systemActions, systemBlocks } from "@/app/slots";
 import { useCan } from "@/app/session";
 import { useSystemHealth } from "@/pages/healthcheck/api";
-import { ForcedNote, forcedText, forcing } from "@/pages/healthcheck/forced";
+import { ForcedNote, forcing } from "@/pages/healthcheck/forced";
 import { Button, LinkButton } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog } from "@/ui/dialog";
@@ -74,7 +74,7 @@ function SystemPage({ system }: { system: System }) {
             <h1 className="min-w-0 text-xl font-semibold tracking-[-0.01em] break-words">
               <bdi>{system.name}</bdi>
             </h1>
-            {health.data ? <StatePill state={health.data.status} reason={forcedText(forcing(health.data))} /> : null}
+            {health.data ? <StatePill state={health.data.status} /> : null}
             {health.data?.since ? (
               <span className="text-ink-2">
                 since <RelativeTime at={health.data.since} />

@@ -1,6 +1,5 @@
 import { Link } from "react-router";
 import { isolate } from "@/ui/bidi";
-import { stateWord } from "@/ui/state";
 
 /** A status that somebody forced on a system, as the server tells it. */
 export type Override = { source: string; sourceId?: string | undefined; title?: string | undefined; status: string };
@@ -13,17 +12,17 @@ export function forcing(health: { status: string; override?: Override | null | u
   return override && override.status === health.status ? override : undefined;
 }
 
-/** "Unhealthy - forced by incident: Payments down". */
+/** "forced by incident: Payments down", for the reason of a state. */
 export function forcedText(override: Override | undefined): string | undefined {
   if (!override) return undefined;
-  return `${stateWord(override.status)} - forced by ${override.source}${override.title ? `: ${isolate(override.title)}` : ""}`;
+  return `forced by ${override.source}${override.title ? `: ${isolate(override.title)}` : ""}`;
 }
 
 /** The same beside a state that is shown already, with a link to the reason. */
 export function ForcedNote({ override }: { override: Override | undefined }) {
   if (!override) return null;
   const page = override.sourceId ? pages[override.source]?.(override.sourceId) : undefined;
-  const title = override.title ? <bdi className="[overflow-wrap:anywhere]">{override.title}</bdi> : null;
+  const title = override.title ? <bdi className="wrap-anywhere">{override.title}</bdi> : null;
   return (
     <span className="min-w-0 text-ink-2">
       forced by {override.source}

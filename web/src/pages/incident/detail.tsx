@@ -21,7 +21,7 @@ import { ReferencedItems } from "@/ui/referenced-items";
 import { Reveal } from "@/ui/reveal";
 import { StateIcon, StatePill } from "@/ui/state";
 import { Timeline } from "@/ui/timeline";
-import { formatDuration } from "@/ui/time";
+import { clockTime, exactTime, formatDuration } from "@/ui/time";
 import { UpdateForm, type NewUpdate } from "@/ui/update-form";
 import { useAddLink, useAddUpdate, useDeleteIncident, useIncident, useRemoveLink, useResolveIncident, type Detail } from "./api";
 import { SeverityBadge, StatusBadge } from "./badges";
@@ -94,7 +94,7 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
               <SeverityBadge severity={incident.severity} />
               <Span incident={incident} />
             </div>
-            <h1 className="text-xl font-semibold tracking-[-0.01em] [overflow-wrap:anywhere]">
+            <h1 className="text-xl font-semibold tracking-[-0.01em] wrap-anywhere">
               <bdi>{incident.title}</bdi>
             </h1>
           </>
@@ -104,7 +104,7 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
           <>
             {can("ai.chat.read") ? (
               <LinkButton to={`/ai/chat?prompt=${encodeURIComponent(`What is known about the incident "${incident.title.slice(0, 120)}"?`)}`} icon={<Sparkles aria-hidden size={16} />}>
-                Ask
+                <span className="max-sm:sr-only">Ask</span>
               </LinkButton>
             ) : null}
             {manage ? (
@@ -133,10 +133,10 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
           </div>
         ) : null}
         <Facts incident={incident} />
-        <div className="grid gap-x-6 lg:grid-cols-[minmax(0,1fr)_320px]">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-x-6 lg:grid-cols-[minmax(0,1fr)_320px]">
           <div className="min-w-0">
             <Section title="Updates">
-              <div className="grid gap-3">
+              <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
                 {manage ? <UpdateForm statuses={statuses} current={incident.status} onAdd={add} onDirty={setTyping} /> : null}
                 <Timeline label="Updates, newest first" updates={updates} status={(status) => <StatusBadge status={status} />} empty={manage ? "Nothing was written yet. Say what is known, even if it is little." : "Nothing was written yet."} />
               </div>
@@ -186,7 +186,11 @@ function Span({ incident }: { incident: Detail }) {
   if (isActive(incident)) {
     return (
       <span className="text-ink-2">
-        open for {formatDuration(Math.max(0, now.getTime() - start))} · since <RelativeTime at={incident.createdAt} />
+        since{" "}
+        <time dateTime={incident.createdAt} title={exactTime(new Date(start))}>
+          {clockTime(new Date(start), now)}
+        </time>{" "}
+        · open for {formatDuration(Math.max(0, now.getTime() - start))}
       </span>
     );
   }

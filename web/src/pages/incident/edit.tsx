@@ -71,7 +71,14 @@ function Form({ opened, start }: { opened: Detail | undefined; start: Values }) 
   // What the next save is compared with: what was opened, then what was seen of others' changes.
   const [base, setBase] = useState(start);
   const version = useRef(opened?.version);
-  const set = (changes: Partial<Values>) => setValues((current) => ({ ...current, ...changes }));
+  const set = (changes: Partial<Values>) => {
+    setValues((current) => ({ ...current, ...changes }));
+    // What is being corrected is no longer wrong as it was said to be.
+    if (fault instanceof ApiError && fault.issues.length > 0) {
+      const rest = fault.issues.filter((issue) => !Object.keys(changes).some((field) => issue.path === field || issue.path.startsWith(`${field}[`)));
+      if (rest.length < fault.issues.length) setFault(rest.length > 0 ? new ApiError({ ...fault, message: fault.message, issues: rest }) : undefined);
+    }
+  };
   const touched = changedFields(base, values);
   const dirty = touched.length > 0 || initialMessage.trim() !== "";
   const errors = issuesByPath(fault);
@@ -155,13 +162,13 @@ function Form({ opened, start }: { opened: Detail | undefined; start: Values }) 
     >
       <form
         noValidate
-        className="grid gap-4"
+        className="grid grid-cols-[minmax(0,1fr)] gap-4"
         onSubmit={(event) => {
           event.preventDefault();
           void save();
         }}
       >
-        <FormErrors error={fault} fieldIds={fieldIds} />
+        <FormErrors error={fault} fieldIds={fieldIds} labels={fieldLabels} />
         {newer ? <Newer theirs={valuesOf(newer)} base={base} mine={values} touched={touched} newer={newer} nameOf={nameOf} onGoOn={goOn} /> : null}
         <section aria-label="What is wrong" className="card grid gap-4 p-4 md:p-5">
           <Field label="Title" required id={fieldIds.title ?? ""} error={errors.title} help="What is wrong, in one line, as those would say it who are affected.">

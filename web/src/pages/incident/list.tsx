@@ -227,7 +227,7 @@ function Rows({
               className: "w-full! md:w-auto!",
               cell: (row) => (
                 <div className="min-w-0">
-                  <Link to={`/incident/${row.id}`} className="line-clamp-3 font-medium break-words text-ink [overflow-wrap:anywhere] hover:underline">
+                  <Link to={`/incident/${row.id}`} className="line-clamp-3 font-medium text-ink wrap-anywhere hover:underline">
                     <bdi>{row.title}</bdi>
                   </Link>
                   <Systems systems={row.systems ?? []} />
@@ -297,7 +297,7 @@ function named(chosen: Incident[]): string {
 function Systems({ systems }: { systems: { id: string; name: string }[] }) {
   if (systems.length === 0) return <p className="text-sm text-ink-3">No system left</p>;
   return (
-    <p className="line-clamp-2 text-sm break-words text-ink-3 [overflow-wrap:anywhere]" title={namesLine(systems.map((each) => each.name), 20)}>
+    <p className="line-clamp-2 text-sm wrap-anywhere text-ink-3" title={namesLine(systems.map((each) => each.name), 20)}>
       {namesLine(systems.map((each) => isolate(each.name)))}
     </p>
   );

@@ -45,7 +45,7 @@ export default function SystemIncidents({ systemId }: SystemBlockProps) {
             {shown.map((incident) => (
               <li key={incident.id} className="flex flex-wrap items-center gap-x-3 gap-y-1.5 px-4 py-3">
                 <Siren aria-hidden size={17} className="shrink-0 text-unhealthy" />
-                <Link to={`/incident/${incident.id}`} className="min-w-0 flex-1 basis-[220px] font-semibold text-ink [overflow-wrap:anywhere] hover:underline">
+                <Link to={`/incident/${incident.id}`} className="min-w-0 flex-1 basis-[220px] font-semibold text-ink wrap-anywhere hover:underline">
                   <bdi className="line-clamp-3">{incident.title}</bdi>
                 </Link>
                 <StatusBadge status={incident.status} />
