@@ -8,6 +8,7 @@ import (
 
 	"github.com/checkstack/checkstack/internal/ai/agent"
 	"github.com/checkstack/checkstack/internal/ai/knowledge"
+	"github.com/checkstack/checkstack/internal/ai/mcp"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -19,6 +20,7 @@ import (
 	"github.com/checkstack/checkstack/internal/incident"
 	"github.com/checkstack/checkstack/internal/maintenance"
 	"github.com/checkstack/checkstack/internal/netguard"
+	"github.com/checkstack/checkstack/internal/oauth"
 	"github.com/checkstack/checkstack/internal/operation"
 	"github.com/checkstack/checkstack/internal/overview"
 	"github.com/checkstack/checkstack/internal/secret"
@@ -37,6 +39,8 @@ type domains struct {
 	tools       *tool.Registry
 	gate        *proposal.Gate
 	agent       *agent.Service
+	oauth       *oauth.Server
+	mcp         *mcp.Server
 	operations  *operation.Set
 }
 
@@ -72,7 +76,7 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 		return nil, err
 	}
 	d.tools, err = tool.NewRegistry(d.overview.Tools(catalog.SystemRead),
-		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf, d.maintenance.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools(), d.maintenance.Tools(), d.knowledge.Tools())
+		d.catalog.Tools(dependents(d.healthcheck.DependentsOf, d.incident.DependentsOf, d.maintenance.DependentsOf, d.knowledge.DependentsOf)), d.healthcheck.Tools(), d.incident.Tools(), d.maintenance.Tools(), d.knowledge.Tools())
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +91,21 @@ func newDomains(a *application, box *secret.Box) (*domains, error) {
 		HTTP: netguard.NewClient(netguard.Trusted, 0)})
 	a.jobs.Every("agent.sweep", time.Minute, 0, d.agent.Sweep)
 
+	d.oauth = newOAuth(a, d)
+	a.jobs.Every("oauth.sweep", 10*time.Minute, 0, d.oauth.Sweep)
+	if d.mcp, err = newMCP(a, d); err != nil {
+		return nil, err
+	}
+
 	d.operations = operation.NewSet(d.identity.Operations(), d.catalog.Operations(), d.healthcheck.Operations(), d.incident.Operations(), d.maintenance.Operations(),
-		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations(), d.knowledge.Operations())
+		d.overview.Operations(catalog.SystemRead), d.gate.Operations(), d.agent.Operations(), d.knowledge.Operations(), d.oauth.Operations())
 	return d, nil
 }
 
 // rules gives every access rule that can be granted.
 func (d *domains) rules() []authz.Rule {
 	all := []authz.Rule{docsRead}
-	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), maintenance.Rules(), proposal.Rules(), agent.Rules(), knowledge.Rules()} {
+	for _, rules := range [][]authz.Rule{identity.Rules(), catalog.Rules(), healthcheck.Rules(), incident.Rules(), maintenance.Rules(), proposal.Rules(), agent.Rules(), knowledge.Rules(), oauth.Rules()} {
 		all = append(all, rules...)
 	}
 	return all
@@ -133,9 +143,11 @@ func (a *application) httpDeps(version string) httpapi.Deps {
 			mux.Handle("POST /api/ai/chat", d.agent.ChatHandler())
 			mux.Handle("GET /api/ai/chat/{id}/stream", d.agent.FollowHandler())
 			mux.Handle("GET /api/events", a.signals.Handler(httpapi.Principal(d.identity, identity.SessionCookie)))
+			d.oauth.MountBrowser(mux)
 			mux.Handle("GET /api/openapi.json", openAPIHandler(d.operations, version, a.cfg.BaseURL))
 		},
-		Config: func(ctx context.Context) (any, error) { return d.bootstrap(ctx, a.cfg.BaseURL, version) },
+		MountOpen: d.mountOpen,
+		Config:    func(ctx context.Context) (any, error) { return d.bootstrap(ctx, a.cfg.BaseURL, version) },
 	}
 }
 

@@ -441,6 +441,18 @@ func (s *Service) DeleteMemory(ctx context.Context, p authz.Principal, id string
 	})
 }
 
+// DependentsOf says what would go with a system, for the card that deletes it.
+func (s *Service) DependentsOf(ctx context.Context, systemID string) ([]string, error) {
+	n, err := s.store.countBeside(ctx, s.db.Read, &Memory{Scope: ScopeSystem, SystemID: systemID})
+	switch {
+	case err != nil || n == 0:
+		return nil, err
+	case n == 1:
+		return []string{"1 memory about it"}, nil
+	}
+	return []string{fmt.Sprintf("%d memories about it", n)}, nil
+}
+
 // managed gives a memory that p may delete. Who may not even see it hears
 // nothing of it.
 func (s *Service) managed(ctx context.Context, idb bun.IDB, p authz.Principal, id string) (Memory, error) {
