@@ -229,7 +229,9 @@ func (s *Service) RecentActivity(ctx context.Context, limit int) ([]Activity, er
 		return nil, fmt.Errorf("read recent activity: %w", err)
 	}
 	planned, err := s.store.all(ctx, s.db.Read, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("m.series_id IS NULL").OrderExpr("m.created_at DESC, m.id DESC").Limit(int64(limit))
+		// Written so that SQLite goes by the time of creation: it would rather sort
+		// all that have no series.
+		return q.Where("coalesce(m.series_id, '') = ''").OrderExpr("m.created_at DESC, m.id DESC").Limit(int64(limit))
 	})
 	if err != nil {
 		return nil, err
