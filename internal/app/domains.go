@@ -112,6 +112,9 @@ func (d *domains) rules() []authz.Rule {
 }
 
 func (d *domains) start(ctx context.Context) error {
+	if err := d.agent.Recover(ctx); err != nil {
+		return err
+	}
 	if err := d.maintenance.Start(ctx); err != nil {
 		return err
 	}

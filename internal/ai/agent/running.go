@@ -23,7 +23,7 @@ import (
 const (
 	// turnLease is the time without a sign of life after which a turn's process
 	// counts as dead. It also covers clocks of replicas that differ.
-	turnLease = 30 * time.Second
+	turnLease = 15 * time.Second
 	// takeOver is how long a new message waits for the turn that it stops.
 	takeOver = 5 * time.Second
 )
@@ -316,19 +316,33 @@ func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
 	})
 }
 
+// Recover closes the turns that a process left behind, when it is certain that
+// no process is left: an SQLite installation has one, which is just starting.
+func (s *Service) Recover(ctx context.Context) error {
+	if s.db.Postgres() {
+		return s.Sweep(ctx)
+	}
+	if _, err := s.db.Write.NewRaw("UPDATE ai_conversations SET turn_alive_at = ? WHERE turn_id IS NOT NULL",
+		db.Time(s.now().Add(-2*turnLease))).Exec(ctx); err != nil {
+		return fmt.Errorf("give up interrupted turns: %w", err)
+	}
+	return s.Sweep(ctx)
+}
+
 // Sweep closes the turns of processes that died. Correctness never waits for
 // it: a new message in such a conversation does the same.
 func (s *Service) Sweep(ctx context.Context) error {
 	var dead []Conversation
-	err := s.db.Read.NewRaw("SELECT "+conversationColumns+` FROM ai_conversations WHERE turn_id IS NOT NULL AND turn_alive_at <= ? LIMIT 200`,
+	err := s.db.Read.NewRaw("SELECT "+conversationColumns+` FROM ai_conversations WHERE turn_id IS NOT NULL AND turn_alive_at <= ? LIMIT 1000`,
 		db.Time(s.now().Add(-turnLease))).Scan(ctx, &dead)
 	if err != nil {
 		return fmt.Errorf("find interrupted turns: %w", err)
 	}
+	var failed error
 	for i := range dead {
 		if err := s.closeTurn(ctx, &dead[i]); err != nil {
-			return fmt.Errorf("close turn of conversation %s: %w", dead[i].ID, err)
+			failed = errors.Join(failed, fmt.Errorf("close turn of conversation %s: %w", dead[i].ID, err))
 		}
 	}
-	return nil
+	return failed
 }
