@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,17 +83,31 @@ type memoryQuery struct {
 	limit    int
 }
 
-func (mq memoryQuery) where(q *bun.SelectQuery) *bun.SelectQuery {
-	q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		q = q.Where("m.scope = ? AND m.owner_kind = ? AND m.owner_id = ?", ScopeUser, string(mq.owner.Kind), mq.owner.ID)
-		if mq.systems {
-			q = q.WhereOr("m.scope = ?", ScopeSystem)
-		}
-		return q
-	})
-	if mq.systemID != "" {
-		q = q.Where("m.system_id = ?", mq.systemID)
+// parts gives the conditions whose results together are the answer. Each has
+// its index; joined by OR they would have none.
+func (mq memoryQuery) parts() []func(*bun.SelectQuery) *bun.SelectQuery {
+	var out []func(*bun.SelectQuery) *bun.SelectQuery
+	if mq.systemID == "" {
+		out = append(out, func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("m.owner_kind = ? AND m.owner_id = ? AND m.scope = ?", string(mq.owner.Kind), mq.owner.ID, ScopeUser)
+		})
 	}
+	if mq.systems {
+		out = append(out, func(q *bun.SelectQuery) *bun.SelectQuery {
+			q = q.Where("m.scope = 'system'")
+			if mq.systemID != "" {
+				q = q.Where("m.system_id = ?", mq.systemID)
+			}
+			return q
+		})
+	}
+	for i, where := range out {
+		out[i] = func(q *bun.SelectQuery) *bun.SelectQuery { return mq.narrow(where(q)) }
+	}
+	return out
+}
+
+func (mq memoryQuery) narrow(q *bun.SelectQuery) *bun.SelectQuery {
 	if mq.always {
 		q = q.Where("m.always_inject")
 	}
@@ -108,12 +123,18 @@ func (mq memoryQuery) where(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
+// memories gives the selected ones, changed last first.
 func (store) memories(ctx context.Context, idb bun.IDB, mq memoryQuery) ([]Memory, error) {
-	var rows []memoryRow
-	if err := mq.where(idb.NewSelect().Model(&rows)).OrderExpr("m.updated_at DESC, m.id DESC").Limit(int64(mq.limit)).Scan(ctx); err != nil {
-		return nil, fmt.Errorf("list memories: %w", err)
+	var all []memoryRow
+	for _, where := range mq.parts() {
+		var rows []memoryRow
+		if err := where(idb.NewSelect().Model(&rows)).OrderExpr("m.updated_at DESC, m.id DESC").Limit(int64(mq.limit)).Scan(ctx); err != nil {
+			return nil, fmt.Errorf("list memories: %w", err)
+		}
+		all = append(all, rows...)
 	}
-	return decodeMemories(rows)
+	slices.SortFunc(all, func(a, b memoryRow) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.ID, a.ID)) })
+	return decodeMemories(all[:min(len(all), mq.limit)])
 }
 
 func decodeMemories(rows []memoryRow) ([]Memory, error) {
@@ -128,11 +149,15 @@ func decodeMemories(rows []memoryRow) ([]Memory, error) {
 }
 
 func (store) countMemories(ctx context.Context, idb bun.IDB, mq memoryQuery) (int, error) {
-	n, err := mq.where(idb.NewSelect().Model((*memoryRow)(nil))).Count(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("count memories: %w", err)
+	total := 0
+	for _, where := range mq.parts() {
+		n, err := where(idb.NewSelect().Model((*memoryRow)(nil))).Count(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("count memories: %w", err)
+		}
+		total += int(n)
 	}
-	return int(n), nil
+	return total, nil
 }
 
 func (store) memory(ctx context.Context, idb bun.IDB, id string) (Memory, error) {

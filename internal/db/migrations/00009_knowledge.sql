@@ -20,7 +20,8 @@ CREATE TABLE ai_memories (
 );
 CREATE INDEX ai_memories_owner ON ai_memories (owner_kind, owner_id, updated_at);
 CREATE INDEX ai_memories_system ON ai_memories (system_id, updated_at);
-CREATE INDEX ai_memories_always ON ai_memories (scope, updated_at) WHERE always_inject;
+CREATE INDEX ai_memories_systems ON ai_memories (updated_at) WHERE scope = 'system';
+CREATE INDEX ai_memories_systems_always ON ai_memories (updated_at) WHERE scope = 'system' AND always_inject;
 
 -- Skills that people wrote; those of the product are in the program.
 CREATE TABLE ai_skills (
