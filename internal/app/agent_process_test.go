@@ -103,7 +103,9 @@ func TestKill9InTheMiddleOfAnAnswer(t *testing.T) {
 			t.Errorf("the model does not know what it said: %s", raw)
 		}
 		var used float64
-		for _, l := range decode[struct{ Lines []struct{ TotalTokens, EstimatedTokens float64 } }](t, []byte(p.get(t, "/rest/ai/getSpend"))).Lines {
+		for _, l := range decode[struct {
+			Lines []struct{ TotalTokens, EstimatedTokens float64 }
+		}](t, []byte(p.get(t, "/rest/ai/getSpend"))).Lines {
 			used += l.EstimatedTokens
 		}
 		if used <= 0 {

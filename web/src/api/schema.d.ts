@@ -697,6 +697,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/auth/createOAuthClient": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a client by hand */
+        post: operations["auth_createOAuthClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/auth/createRole": {
         parameters: {
             query?: never;
@@ -729,6 +746,23 @@ export interface paths {
         post?: never;
         /** Delete an application and its key */
         delete: operations["auth_deleteApplication"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/deleteOAuthClient": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a client and end its access */
+        delete: operations["auth_deleteOAuthClient"];
         options?: never;
         head?: never;
         patch?: never;
@@ -788,6 +822,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/auth/disconnectClient": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a client's access for the caller */
+        post: operations["auth_disconnectClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/auth/getAccessRules": {
         parameters: {
             query?: never;
@@ -822,6 +873,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/auth/getConnectedClients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the clients that the caller let in */
+        get: operations["auth_getConnectedClients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/auth/getCurrentUserProfile": {
         parameters: {
             query?: never;
@@ -831,6 +899,40 @@ export interface paths {
         };
         /** Get your own profile */
         get: operations["auth_getCurrentUserProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getMcpOAuthSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the settings of access over MCP */
+        get: operations["auth_getMcpOAuthSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/getOAuthClients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the clients that may ask people for access */
+        get: operations["auth_getOAuthClients"];
         put?: never;
         post?: never;
         delete?: never;
@@ -921,6 +1023,23 @@ export interface paths {
          * @description The old key is refused at once. You must have all access that the application has.
          */
         post: operations["auth_regenerateApplicationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/auth/setMcpOAuthSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the settings of access over MCP */
+        post: operations["auth_setMcpOAuthSettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4442,6 +4561,82 @@ export interface components {
              */
             version: number;
         };
+        OauthAddClientInput: {
+            /**
+             * @description none for a program that cannot keep a secret
+             * @default none
+             * @enum {string}
+             */
+            authMethod?: "none" | "client_secret_basic" | "client_secret_post";
+            name: string;
+            /** @description https addresses, or http on this machine */
+            redirectUris: string[];
+        };
+        OauthAddClientOutput: {
+            client: components["schemas"]["OauthClientView"];
+            /** @description Shown this once */
+            clientSecret?: string;
+        };
+        OauthClientIDInput: {
+            id: string;
+        };
+        OauthClientView: {
+            /** @enum {string} */
+            authMethod: "none" | "client_secret_basic" | "client_secret_post";
+            /** Format: date-time */
+            createdAt: string;
+            id: string;
+            /** Format: date-time */
+            lastUsedAt?: string;
+            name: string;
+            /**
+             * Format: int64
+             * @description How many people let it in
+             */
+            people: number;
+            redirectUris: string[];
+            /** @enum {string} */
+            source: "manual" | "dynamic" | "document";
+        };
+        OauthClientsOutput: {
+            /** @description Those used last first */
+            clients: components["schemas"]["OauthClientView"][];
+        };
+        OauthConnectedOutput: {
+            clients: components["schemas"]["OauthConnectedView"][];
+        };
+        OauthConnectedView: {
+            /** Format: date-time */
+            allowedAt: string;
+            clientId: string;
+            /**
+             * Format: date-time
+             * @description When it last got tokens
+             */
+            lastUsedAt?: string;
+            name: string;
+            scopes: string[];
+            /** @enum {string} */
+            source: "manual" | "dynamic" | "document";
+        };
+        OauthDoneOutput: {
+            success: boolean;
+        };
+        OauthSettingsInput: {
+            allowDynamicClientRegistration?: boolean;
+            allowProposals?: boolean;
+            enabled?: boolean;
+        };
+        OauthSettingsView: {
+            /** @description Whether clients may register themselves (RFC 7591) */
+            allowDynamicClientRegistration: boolean;
+            /** @description Whether MCP clients may propose changes, which wait for a person in the approvals inbox */
+            allowProposals: boolean;
+            /** @description Whether outside agents can connect over MCP at all */
+            enabled: boolean;
+            /** @description The address to give to an MCP client */
+            endpoint: string;
+        };
         OverviewActivityInput: {
             /**
              * Format: int64
@@ -5965,6 +6160,39 @@ export interface operations {
             };
         };
     };
+    auth_createOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OauthAddClientInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthAddClientOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     auth_createRole: {
         parameters: {
             query?: never;
@@ -6018,6 +6246,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentitySuccessOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_deleteOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OauthClientIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthDoneOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -6130,6 +6391,39 @@ export interface operations {
             };
         };
     };
+    auth_disconnectClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OauthClientIDInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthDoneOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     auth_getAccessRules: {
         parameters: {
             query?: never;
@@ -6188,6 +6482,35 @@ export interface operations {
             };
         };
     };
+    auth_getConnectedClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthConnectedOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     auth_getCurrentUserProfile: {
         parameters: {
             query?: never;
@@ -6204,6 +6527,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityProfileOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getMcpOAuthSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthSettingsView"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_getOAuthClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthClientsOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
@@ -6353,6 +6734,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityKeyOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    auth_setMcpOAuthSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OauthSettingsInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthSettingsView"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */
