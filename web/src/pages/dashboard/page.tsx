@@ -8,7 +8,7 @@ import { ErrorState, SkeletonRows } from "@/ui/feedback";
 import { Page } from "@/ui/page";
 import { Reveal } from "@/ui/reveal";
 import { StateIcon, stateWord } from "@/ui/state";
-import { relativeTime } from "@/ui/time";
+import { clockTime, relativeTime } from "@/ui/time";
 import { useIssues, type SystemIssue } from "./api";
 import { FirstSteps } from "./first-steps";
 
@@ -85,6 +85,7 @@ const toneState = { error: "unhealthy", warn: "degraded", info: "unknown" } as c
 
 function Trouble({ system }: { system: SystemIssue }) {
   const can = useCan();
+  const now = useNow();
   const signals = system.signals ?? [];
   const worst = signals[0];
   const state = worst ? toneState[worst.tone] : "unknown";
@@ -108,8 +109,8 @@ function Trouble({ system }: { system: SystemIssue }) {
           </span>
         </p>
         <ul className="mt-0.5">
-          {signals.map((signal) => (
-            <li key={`${signal.source}${signal.label}`} className="break-words text-ink-2">
+          {signals.map((signal, i) => (
+            <li key={`${signal.source}${signal.href ?? signal.label}${i}`} className="break-words text-ink-2">
               {signal.href?.startsWith("/") ? (
                 <Link to={signal.href} className="text-ink-2 underline decoration-line-strong/60 underline-offset-3 hover:text-ink">
                   {signal.label}
@@ -118,6 +119,11 @@ function Trouble({ system }: { system: SystemIssue }) {
                 signal.label
               )}
               {signal.detail ? `: ${signal.detail}` : ""}
+              {signal.until ? (
+                <>
+                  , until <time dateTime={signal.until}>{clockTime(new Date(signal.until), now)}</time>
+                </>
+              ) : null}
             </li>
           ))}
         </ul>
