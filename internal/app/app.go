@@ -91,6 +91,7 @@ func listenError(addr string, err error) error {
 // application is everything that lives as long as the process.
 type application struct {
 	cfg     config.Config
+	version string
 	log     *slog.Logger
 	db      *db.DB
 	jobs    *jobs.Client
@@ -120,7 +121,7 @@ func assemble(ctx context.Context, cfg config.Config, version string, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	a := &application{cfg: cfg, log: log, db: d, jobs: jobs.New(d, log), signals: event.New(d, log), secrets: secret.NewStore(box)}
+	a := &application{cfg: cfg, version: version, log: log, db: d, jobs: jobs.New(d, log), signals: event.New(d, log), secrets: secret.NewStore(box)}
 	a.bus = event.NewBus(a.jobs, log)
 	if err := d.Migrate(ctx, log); err != nil {
 		return nil, err

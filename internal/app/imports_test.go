@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 	"internal/ai/llm/...":   {"internal/config", "internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/ai/llm/..."},
 	"internal/ai/proposal":  append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
 	"internal/ai/knowledge": append([]string{"internal/ai/tool", "internal/ai/scrub"}, platform...),
+	"internal/ai/mcp":       append([]string{"internal/oauth", "internal/ai/tool", "internal/ai/scrub", "internal/ai/proposal"}, platform...),
 	"internal/ai/agent":     append([]string{"internal/ai/tool", "internal/ai/scrub", "internal/ai/llm/...", "internal/ai/proposal"}, platform...),
 
 	"internal/healthcheck/strategy/...": {"internal/problem", "internal/secret", "internal/netguard", "internal/zone", "internal/text", "internal/healthcheck/strategy/..."},
@@ -59,6 +60,7 @@ var home = map[string][]string{
 	"github.com/riverqueue/river/riverdriver/riverpgxv5": {},
 	"github.com/riverqueue/river/rivermigrate":           {"internal/jobs"},
 	"github.com/danielgtaylor/huma/v2":                   {"internal/operation", "internal/httpapi", "internal/healthcheck", "internal/catalog"},
+	"github.com/modelcontextprotocol/go-sdk":             {"internal/ai/mcp"},
 	"github.com/alecthomas/kong":                         {"cmd/checkstack"},
 }
 

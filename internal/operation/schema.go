@@ -75,7 +75,8 @@ func title(s string) string {
 }
 
 // JSON prints the schema as one self-contained document: an object whose
-// shared types stand under "$defs".
+// shared types stand under "$defs". Models pay for every byte of it, so a type
+// that nothing refers to is left out.
 func (s *Schema) JSON() (json.RawMessage, error) {
 	root, err := json.Marshal(s.root)
 	if err != nil {
@@ -85,13 +86,46 @@ func (s *Schema) JSON() (json.RawMessage, error) {
 	if err := json.Unmarshal(root, &doc); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", s.typ, err)
 	}
-	if defs := s.reg.Map(); len(defs) > 0 {
+	if defs := s.referred(); len(defs) > 0 {
 		doc["$defs"] = defs
 	}
 	if doc["type"] == "object" && doc["properties"] == nil {
 		doc["properties"] = map[string]any{}
 	}
 	return json.Marshal(doc)
+}
+
+// referred gives the shared types that the schema leads to.
+func (s *Schema) referred() map[string]*huma.Schema {
+	out := map[string]*huma.Schema{}
+	var walk func(sc *huma.Schema)
+	walk = func(sc *huma.Schema) {
+		if sc == nil {
+			return
+		}
+		if sc.Ref != "" {
+			name := path.Base(sc.Ref)
+			if _, seen := out[name]; !seen {
+				out[name] = s.reg.SchemaFromRef(sc.Ref)
+				walk(out[name])
+			}
+		}
+		for _, p := range sc.Properties {
+			walk(p)
+		}
+		walk(sc.Items)
+		walk(sc.Not)
+		for _, group := range [][]*huma.Schema{sc.OneOf, sc.AnyOf, sc.AllOf} {
+			for _, p := range group {
+				walk(p)
+			}
+		}
+		if p, ok := sc.AdditionalProperties.(*huma.Schema); ok {
+			walk(p)
+		}
+	}
+	walk(s.root)
+	return out
 }
 
 // Decode checks raw against the schema and reads it into target, a pointer to

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/problem"
@@ -179,3 +180,6 @@ func (g *Gate) Retain(ctx context.Context) error {
 		}
 	}
 }
+
+// Tool finds a tool by its dotted or its wire name.
+func (g *Gate) Tool(name string) (tool.Tool, bool) { return g.tools.Get(name) }

@@ -1,0 +1,301 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/tool"
+	"github.com/checkstack/checkstack/internal/authz"
+	"github.com/checkstack/checkstack/internal/oauth"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+// The JSON-RPC error codes of this server, spec/ai-platform.md 30.
+const (
+	codeUnauthorized  = -32001
+	codeForbidden     = -32003
+	codeBudget        = -32010
+	codeInvalidParams = -32602
+)
+
+const maxBody = 1 << 20
+
+// keys is what this package asks of identity.
+type keys interface {
+	// PrincipalForKey gives the application of a key, else
+	// problem.Unauthenticated.
+	PrincipalForKey(ctx context.Context, key string) (authz.Principal, error)
+}
+
+// Document is a page that clients can read as a resource.
+type Document struct {
+	Slug, Title, Text string
+}
+
+// Prompt is a way of working that clients can offer to their person.
+type Prompt struct {
+	Name, Description, Text string
+}
+
+// Deps are the parts a Server is made of.
+type Deps struct {
+	Tools   *tool.Registry
+	Gate    *proposal.Gate
+	OAuth   *oauth.Server
+	Keys    keys
+	Docs    []Document
+	Prompts []Prompt
+	// BaseURL is the public address of the installation.
+	BaseURL string
+	Version string
+	Log     *slog.Logger
+}
+
+// Server serves MCP.
+type Server struct {
+	gate    *proposal.Gate
+	oauth   *oauth.Server
+	keys    keys
+	base    *url.URL
+	log     *slog.Logger
+	handler http.Handler
+}
+
+// New makes a server. It fails when a tool's schema cannot be read.
+func New(d Deps) (*Server, error) {
+	base, err := url.Parse(d.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{gate: d.Gate, oauth: d.OAuth, keys: d.Keys, base: base, log: d.Log}
+	server := sdk.NewServer(&sdk.Implementation{Name: "checkstack", Title: "Checkstack", Version: d.Version}, &sdk.ServerOptions{
+		Instructions: "Checkstack watches systems: health checks, incidents, maintenances. Begin with system_issues to see what needs attention. " +
+			"Resolve names to ids with the list tools. Times need an explicit offset. " +
+			"Tools that change something only store a proposal: a person approves it in Checkstack.",
+		PageSize:     1000,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
+		// What a caller may see is theirs alone.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope, c.TTLMs = "private", 0 },
+		Logger:       slog.New(slog.DiscardHandler),
+	})
+	if err := s.addTools(server, d.Tools); err != nil {
+		return nil, err
+	}
+	s.addDocs(server, d.Docs)
+	s.addPrompts(server, d.Prompts)
+	server.AddReceivingMiddleware(s.visible)
+	s.handler = s.chain(stream(server))
+	return s, nil
+}
+
+// stream speaks the protocol for a server.
+func stream(server *sdk.Server) http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		// This server checks Host itself (host): behind a proxy on the same machine
+		// a foreign one is right.
+		DisableLocalhostProtection: true,
+	})
+}
+
+// Handler serves MCP at oauth.MCPPath.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// chain is what a request goes through before the protocol: where it comes
+// from, whether MCP is on, who asks.
+func (s *Server) chain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := s.foreign(r); why != "" {
+			fail(w, http.StatusForbidden, codeForbidden, why)
+			return
+		}
+		cors(w, r)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		set, err := s.oauth.Settings(r.Context())
+		if err != nil {
+			s.broken(w, r, err)
+			return
+		}
+		if !set.Enabled {
+			fail(w, http.StatusNotFound, codeForbidden, "Access for outside agents is switched off on this installation; an administrator can turn it on in the settings")
+			return
+		}
+		p, err := s.caller(r)
+		if errors.Is(err, errCredentials) {
+			w.Header().Set("WWW-Authenticate", s.challenge(r))
+			fail(w, http.StatusUnauthorized, codeUnauthorized, "Authentication required")
+			return
+		}
+		if err != nil {
+			s.broken(w, r, err)
+			return
+		}
+		c := &call{proposals: set.AllowProposals}
+		ctx := context.WithValue(authz.With(r.Context(), p), callKey{}, c)
+		// Streams of this server end with their request, so a write deadline set
+		// for ordinary answers is long enough only for ordinary tools.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(5 * time.Minute))
+		next.ServeHTTP(&answer{ResponseWriter: w, call: c, oauth: s.oauth}, r.WithContext(ctx))
+	})
+}
+
+var errCredentials = errors.New("no acceptable credentials")
+
+// caller finds out who asks. A cookie means nothing here.
+func (s *Server) caller(r *http.Request) (authz.Principal, error) {
+	header := r.Header.Get("Authorization")
+	scheme, token, _ := strings.Cut(header, " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
+		return authz.Principal{}, errCredentials
+	}
+	if strings.HasPrefix(token, "ck_") {
+		p, err := s.keys.PrincipalForKey(r.Context(), token)
+		if problem.Is(err, problem.KindUnauthenticated) {
+			return p, errCredentials
+		}
+		return p, err
+	}
+	access, err := s.oauth.Verify(r.Context(), token)
+	if errors.Is(err, oauth.ErrToken) {
+		return authz.Principal{}, errCredentials
+	}
+	return access.Principal, err
+}
+
+func (s *Server) challenge(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" {
+		return s.oauth.Challenge("", "", "")
+	}
+	return s.oauth.Challenge("invalid_token", "The token is unknown, expired or revoked", "")
+}
+
+// foreign says why a request does not belong here. Host must be the public
+// one, or this machine's, as it is when a proxy does not pass the name on; a
+// browser's Origin must be the public one. That ends DNS rebinding.
+func (s *Server) foreign(r *http.Request) string {
+	if !strings.EqualFold(r.Host, s.base.Host) && !thisMachine(r.Host) {
+		return "This address does not belong to the installation: its public address (BASE_URL) is " + s.base.String()
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || (!strings.EqualFold(u.Host, s.base.Host) && !thisMachine(u.Host)) {
+			return "Pages of this origin may not call this server"
+		}
+	}
+	return ""
+}
+
+func thisMachine(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// cors lets pages that foreign let through read the answer.
+func cors(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Mcp-Session-Id")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID")
+		h.Set("Access-Control-Max-Age", "86400")
+	}
+}
+
+func (s *Server) broken(w http.ResponseWriter, r *http.Request, err error) {
+	if p, ok := problem.As(err); ok && p.Kind == problem.KindUnavailable {
+		fail(w, http.StatusServiceUnavailable, -32603, p.Message)
+		return
+	}
+	s.log.ErrorContext(r.Context(), "MCP request failed", "error", err)
+	fail(w, http.StatusInternalServerError, -32603, "Something went wrong; the server's log says what")
+}
+
+// fail answers with a JSON-RPC error that belongs to no request.
+func fail(w http.ResponseWriter, status, code int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message}})
+}
+
+type callKey struct{}
+
+// call is what a request learns on its way: whether changes may be proposed,
+// and what its tool call means for the HTTP status.
+type call struct {
+	proposals bool
+	status    int
+	scope     string // the rules that a forbidden call lacked
+}
+
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// answer gives the response the status that the tool call asked for. The SDK
+// answers every call with 200; the transport wants 403 and 429 to be seen by
+// clients and proxies that do not read the body.
+type answer struct {
+	http.ResponseWriter
+	call  *call
+	oauth *oauth.Server
+	wrote bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.wrote = true
+	if status == http.StatusOK && a.call.status != 0 {
+		status = a.call.status
+		switch status {
+		case http.StatusTooManyRequests:
+			a.Header().Set("Retry-After", strconv.Itoa(int(proposal.BudgetWindow/time.Second)))
+		case http.StatusForbidden:
+			if a.call.scope != "" {
+				a.Header().Set("WWW-Authenticate", a.oauth.Challenge("insufficient_scope", "The token does not cover this tool", a.call.scope))
+			}
+		}
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	if !a.wrote {
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
