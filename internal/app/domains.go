@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/checkstack/checkstack/internal/ai/agent"
 	"github.com/checkstack/checkstack/internal/ai/knowledge"
 	"github.com/checkstack/checkstack/internal/ai/mcp"
@@ -48,7 +50,8 @@ type domains struct {
 // then the tools they offer, then the AI that drives the tools.
 func newDomains(a *application, box *secret.Box) (*domains, error) {
 	d := &domains{}
-	d.identity = identity.New(identity.Deps{DB: a.db, Log: a.log})
+	d.identity = identity.New(identity.Deps{DB: a.db, Log: a.log,
+		UserDeleted: []func(context.Context, bun.Tx, string) error{knowledge.ForgetUser}})
 	a.jobs.Every("identity.sweep", 10*time.Minute, 0, d.identity.Sweep)
 
 	d.catalog = catalog.New(a.db, a.signals, a.bus, a.log)

@@ -441,6 +441,12 @@ func (s *Service) DeleteMemory(ctx context.Context, p authz.Principal, id string
 	})
 }
 
+// ForgetUser removes what only a deleted person could see. What they wrote about
+// systems and the skills they published stay, for those who use them.
+func ForgetUser(ctx context.Context, tx bun.Tx, userID string) error {
+	return store{}.deleteOwned(ctx, tx, Owner{authz.User, userID})
+}
+
 // DependentsOf says what would go with a system, for the card that deletes it.
 func (s *Service) DependentsOf(ctx context.Context, systemID string) ([]string, error) {
 	n, err := s.store.countBeside(ctx, s.db.Read, &Memory{Scope: ScopeSystem, SystemID: systemID})

@@ -1,11 +1,14 @@
 package knowledge_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/ai/knowledge"
 	"github.com/checkstack/checkstack/internal/ai/tool"
@@ -172,11 +175,19 @@ func TestMemoryVisibility(t *testing.T) {
 		if v["canManage"] != true || v["canEdit"] != true {
 			t.Errorf("seen by a manager: %v", v)
 		}
+		// A deleted person takes along what only they could see.
+		if err := d.Tx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return knowledge.ForgetUser(ctx, tx, ann.ID) }); err != nil {
+			t.Fatal(err)
+		}
+		if got := hints(b.must(ann, "listMemories", `{}`)); fmt.Sprint(got) != "[billing fact shop secret]" {
+			t.Errorf("after the person is gone: %v", got)
+		}
+		b.must(ann, "saveMemory", note("private wish", "coffee"))
 		// A deleted system takes its memories along.
 		if _, err := d.Write.NewRaw("DELETE FROM systems WHERE id = ?", shop).Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := hints(b.must(ann, "listMemories", `{}`)); fmt.Sprint(got) != "[billing fact private wish]" {
+		if got := hints(b.must(ann, "listMemories", `{}`)); fmt.Sprint(got) != "[private wish billing fact]" {
 			t.Errorf("after the system is gone: %v", got)
 		}
 	})

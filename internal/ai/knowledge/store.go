@@ -229,3 +229,11 @@ func (store) deleteMemory(ctx context.Context, idb bun.IDB, id string) error {
 	res, err := idb.NewDelete().Model((*memoryRow)(nil)).Where("id = ?", id).Exec(ctx)
 	return db.MustAffect(res, err, errNoMemory)
 }
+
+func (store) deleteOwned(ctx context.Context, idb bun.IDB, owner Owner) error {
+	_, err := idb.NewDelete().Model((*memoryRow)(nil)).Where("owner_kind = ? AND owner_id = ? AND scope = ?", string(owner.Kind), owner.ID, ScopeUser).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("delete memories: %w", err)
+	}
+	return nil
+}
