@@ -32,7 +32,18 @@ export async function startModel(): Promise<FakeModel> {
         json(response, 200, { object: "list", data: [{ id: "fake-small", object: "model" }, { id: "fake-large", object: "model" }] });
         return;
       }
-      requests.push({ model: (JSON.parse(text) as { model: string }).model, authorization: request.headers.authorization });
+      const body = JSON.parse(text) as { model: string; messages: { content: string }[] };
+      const system = body.messages[0]?.content ?? "";
+      // Small calls beside a turn: the topic guard is passed, a title is left to the first words.
+      if (system.startsWith("You sort messages")) {
+        void perform(({ say }) => say("ON_TOPIC"), response);
+        return;
+      }
+      if (system.startsWith("You write titles")) {
+        json(response, 418, { error: { message: "no titles here" } });
+        return;
+      }
+      requests.push({ model: body.model, authorization: request.headers.authorization });
       const play = queue.shift() ?? { status: 500, body: { error: { message: "The test queued no answer." } } };
       if (typeof play === "function") void perform(play, response);
       else json(response, play.status, play.body);
