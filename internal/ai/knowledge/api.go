@@ -250,10 +250,7 @@ func (s *Service) opGetMemory(ctx context.Context, in *MemoryIDInput) (*MemoryVi
 	return &v, nil
 }
 
-func (in SaveMemoryInput) draft() Draft {
-	return Draft{Scope: in.Scope, SystemID: in.SystemID, RecallHint: in.RecallHint, Content: in.Content, Tags: in.Tags, AlwaysInject: in.AlwaysInject,
-		Replaces: in.Replaces, Version: in.Version, OnlyNew: in.OnlyNew}
-}
+func (in SaveMemoryInput) draft() Draft { return Draft(in) }
 
 func (s *Service) opSaveMemory(ctx context.Context, in *SaveMemoryInput) (*SaveMemoryOutput, error) {
 	m, updated, err := s.Save(ctx, authz.From(ctx), in.draft())
