@@ -83,6 +83,23 @@ test("a thousand systems running every minute refresh a list at most every 3 s",
   client.clear();
 });
 
+test("what somebody did shows at once, also between two routine refreshes", async () => {
+  const { client, asked } = await watched({ issues: { queryKey: ["system", "issues"], meta: { signals: ["healthcheck", "incident"] } } });
+  const invalidator = createInvalidator(client);
+  invalidator.receive(runOf("s1"));
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(asked.issues).toBe(2);
+  invalidator.receive(runOf("s1"));
+  invalidator.receive({ signalId: "incident.updated", pluginId: "incident", payload: { incidentId: "i1", systemIds: ["s1"], action: "created" } });
+  await vi.advanceTimersByTimeAsync(400);
+  expect(asked.issues).toBe(3);
+  // The routine signal went with it, so nothing more is due.
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked.issues).toBe(3);
+  invalidator.stop();
+  client.clear();
+});
+
 /** A connection over streams that only this test opens, loses and counts. */
 function connected() {
   type Fake = { open: boolean; close: () => void; onopen: ((event: Event) => void) | null; onmessage: ((event: MessageEvent) => void) | null; onerror: ((event: Event) => void) | null };

@@ -51,19 +51,25 @@ function isWide(query: QueryLike): boolean {
 
 const debounceMs = 300;
 /** Shortest time between two refreshes of queries over many resources. */
-const wideMs = 3000;
+const wideMs = 600;
+/** The same for what comes by the second from every check, and rarely changes what is seen. */
+const routineMs = 3000;
+const routine = new Set(["healthcheck.run.completed"]);
 
 /**
  * Collects signals and refreshes what they touch: queries about one resource
- * after a quiet moment, queries over many at most once in three seconds.
+ * after a quiet moment, queries over many at most once in three seconds for the
+ * routine of the checks, and soon for what somebody did.
  */
 export function createInvalidator(client: QueryClient) {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const waiting = new Map<string, Signal>();
   let wideTimer: ReturnType<typeof setTimeout> | undefined;
+  let wideDue = Infinity;
   let wideAt = -Infinity;
   const flushWide = () => {
     wideTimer = undefined;
+    wideDue = Infinity;
     wideAt = Date.now();
     const signals = [...waiting.values()];
     waiting.clear();
@@ -82,7 +88,12 @@ export function createInvalidator(client: QueryClient) {
         }, debounceMs),
       );
       waiting.set(key, signal);
-      wideTimer ??= setTimeout(flushWide, Math.max(debounceMs, wideAt + wideMs - Date.now()));
+      const due = Math.max(Date.now() + debounceMs, wideAt + (routine.has(signal.signalId) ? routineMs : wideMs));
+      if (due < wideDue) {
+        clearTimeout(wideTimer);
+        wideDue = due;
+        wideTimer = setTimeout(flushWide, due - Date.now());
+      }
     },
     stop() {
       for (const timer of timers.values()) clearTimeout(timer);

@@ -54,6 +54,12 @@ export const systemActions: SystemAction[] = [
 export type DashboardBlockProps = Record<never, never>;
 export const dashboardBlocks: SlotEntry<DashboardBlockProps>[] = [
   {
+    id: "maintenance.upcoming",
+    order: 10,
+    rules: ["maintenance.maintenance.read"],
+    Component: lazy(() => import("@/pages/dashboard/upcoming")),
+  },
+  {
     id: "system.activity",
     order: 50,
     rules: ["catalog.system.read"],

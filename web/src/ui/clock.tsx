@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { exactTime, relativeTime } from "./time";
+import { clockTime, exactTime, formatDuration, relativeTime } from "./time";
 
 let now = new Date();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -41,5 +41,22 @@ export function RelativeTime({ at, className }: { at: string; className?: string
       {relativeTime(date, reference)}
       <span className="sr-only"> ({exact})</span>
     </time>
+  );
+}
+
+/** "since 02:14 (11 min)", with the exact instant on hover and for screen readers. */
+export function Since({ at, className }: { at: string; className?: string | undefined }) {
+  const date = new Date(at);
+  const now = useNow();
+  const exact = exactTime(date);
+  return (
+    <span className={className}>
+      since{" "}
+      <time dateTime={at} title={exact}>
+        {clockTime(date, now)}
+        <span className="sr-only"> ({exact})</span>
+      </time>{" "}
+      ({formatDuration(Math.max(0, now.getTime() - date.getTime()))})
+    </span>
   );
 }

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
-import { CircleCheck, CircleDashed, CircleX, PauseCircle, TriangleAlert, Wrench, BellOff } from "lucide-react";
+import { CircleCheck, CircleDashed, CircleX, PauseCircle, TriangleAlert, Wrench, BellOff, Eye } from "lucide-react";
 import type { ReactNode } from "react";
 
-export type State = "healthy" | "degraded" | "unhealthy" | "unknown" | "maintenance" | "suppressed" | "paused";
+export type State = "healthy" | "degraded" | "unhealthy" | "unknown" | "maintenance" | "suppressed" | "paused" | "watch";
 
 const looks: Record<State, { icon: typeof CircleCheck; word: string; pill: string; ink: string }> = {
   healthy: { icon: CircleCheck, word: "Healthy", pill: "bg-healthy-soft text-healthy-ink", ink: "text-healthy" },
@@ -11,6 +11,7 @@ const looks: Record<State, { icon: typeof CircleCheck; word: string; pill: strin
   unknown: { icon: CircleDashed, word: "Unknown", pill: "bg-unknown-soft text-unknown-ink", ink: "text-unknown" },
   maintenance: { icon: Wrench, word: "Maintenance", pill: "bg-maintenance-soft text-maintenance-ink", ink: "text-maintenance" },
   suppressed: { icon: BellOff, word: "Suppressed", pill: "bg-suppressed-soft text-suppressed-ink", ink: "text-suppressed" },
+  watch: { icon: Eye, word: "To watch", pill: "bg-maintenance-soft text-maintenance-ink", ink: "text-maintenance" },
   paused: { icon: PauseCircle, word: "Paused", pill: "bg-unknown-soft text-unknown-ink", ink: "text-unknown" },
 };
 

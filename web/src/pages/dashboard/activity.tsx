@@ -6,6 +6,7 @@ import { Section } from "@/ui/page";
 import { StateIcon, stateWord } from "@/ui/state";
 import { useActivity, type ActivityItem } from "./api";
 import { happened } from "./happened";
+import { sourcesText } from "./tones";
 
 /** What happened lately in every domain; absent while there is nothing. */
 export default function Activity() {
@@ -16,13 +17,13 @@ export default function Activity() {
   if (items.length === 0 && failedSources.length === 0) return null;
   return (
     <Section title="Recent activity">
-      {failedSources.length > 0 ? <p className="mb-3 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {failedSources.join(", ")}. More may have happened than is shown here.</p> : null}
+      {failedSources.length > 0 ? <p className="mb-3 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {sourcesText(failedSources)}. More may have happened than is shown here.</p> : null}
       {items.length > 0 ? (
         <ul className="card divide-y divide-line">
           {items.map((item) => (
             <li key={`${item.source}${item.id}`} className="flex items-center gap-3 px-4 py-2.5">
               <Icon item={item} />
-              <p className="min-w-0 flex-1 break-words">
+              <p className="min-w-0 flex-1 wrap-anywhere">
                 {item.href?.startsWith("/") ? (
                   <Link to={item.href} className="font-medium text-ink hover:underline">
                     <bdi>{item.title}</bdi>

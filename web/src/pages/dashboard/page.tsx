@@ -1,9 +1,12 @@
-import { CircleCheck, CircleDashed, ExternalLink, Sparkles } from "lucide-react";
-import { Link } from "react-router";
+import { clsx } from "clsx";
+import { Activity, CircleCheck, CircleDashed, ExternalLink, Siren, Sparkles, TriangleAlert, Wrench, type LucideIcon } from "lucide-react";
+import { useMemo } from "react";
+import { Link, useSearchParams } from "react-router";
 import { Slot } from "@/app/slot";
 import { dashboardBlocks } from "@/app/slots";
 import { useCan } from "@/app/session";
-import { RelativeTime, useNow } from "@/ui/clock";
+import { Button } from "@/ui/button";
+import { RelativeTime, Since, useNow } from "@/ui/clock";
 import { ErrorState, SkeletonRows } from "@/ui/feedback";
 import { Page } from "@/ui/page";
 import { Reveal } from "@/ui/reveal";
@@ -11,19 +14,21 @@ import { StateIcon, stateWord } from "@/ui/state";
 import { clockTime, relativeTime } from "@/ui/time";
 import { useIssues, type SystemIssue } from "./api";
 import { FirstSteps } from "./first-steps";
-
-function headline(troubled: number, healthy: number, watched: number): string {
-  if (troubled > 0) return troubled === 1 ? "1 system needs attention" : `${troubled} systems need attention`;
-  if (watched > 0 && healthy === watched) return "All systems healthy";
-  return "Dashboard";
-}
+import { countTones, headline, sourcesText, toneOf, tones, type Tone } from "./tones";
 
 export function Component() {
   const issues = useIssues();
   const now = useNow();
   const data = issues.data;
   const systems = data?.systems ?? [];
-  const title = data ? headline(systems.length, data.healthySystems, data.watchedSystems) : "Dashboard";
+  const inaccessible = data?.inaccessibleSources ?? [];
+  const failed = data?.failedSources ?? [];
+  const counts = useMemo(() => countTones(data?.systems ?? []), [data]);
+  const title = data ? headline(counts, data.healthySystems, data.watchedSystems, failed.length === 0) : "Dashboard";
+  const [params, setParams] = useSearchParams();
+  // A filter without anything behind it must not hide what there is.
+  const filter = tones.find((tone) => tone.value === params.get("tone") && counts[tone.value] > 0)?.value;
+  const listed = filter ? systems.filter((system) => toneOf(system) === filter) : systems;
   const nothingWatched = data !== undefined && data.watchedSystems === 0 && systems.length === 0;
 
   return (
@@ -42,8 +47,15 @@ export function Component() {
       {nothingWatched ? <FirstSteps /> : null}
       {data && !nothingWatched ? (
         <>
+          {failed.length > 0 ? (
+            <p role="status" className="mb-4 flex items-start gap-2 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">
+              <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
+              Could not ask {sourcesText(failed)}. There may be more trouble than shown here.
+            </p>
+          ) : null}
+          {systems.length > 0 ? <ToneFilter counts={counts} value={filter} onChange={(tone) => setParams(tone ? { tone } : {}, { replace: true, preventScrollReset: true })} /> : null}
           {systems.length > 0 ? (
-            <Reveal items={systems} step={50} noun="systems" className="-mt-2 mb-4 text-center">
+            <Reveal key={filter ?? "all"} items={listed} step={50} noun="systems" className="-mt-2 mb-4 text-center">
               {(shown) => (
                 <ul className="card mb-4 divide-y divide-line" aria-label="Needs attention">
                   {shown.map((system) => (
@@ -53,10 +65,8 @@ export function Component() {
               )}
             </Reveal>
           ) : null}
-          {data.failedSources && data.failedSources.length > 0 ? (
-            <p className="mb-4 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {data.failedSources.join(", ")}. There may be more trouble than shown here.</p>
-          ) : null}
           <HealthyLine healthy={data.healthySystems} pending={data.pendingSystems} watched={data.watchedSystems} lastRunAt={data.lastRunAt} />
+          {inaccessible.length > 0 ? <p className="-mt-5 mb-7 px-1 text-sm text-ink-3">Without {sourcesText(inaccessible)}, which you may not see.</p> : null}
           <Slot entries={dashboardBlocks} props={{}} />
         </>
       ) : null}
@@ -81,51 +91,94 @@ function HealthyLine({ healthy, pending, watched, lastRunAt }: { healthy: number
   );
 }
 
-const toneState = { error: "unhealthy", warn: "degraded", info: "unknown" } as const;
+/** How many systems are in which trouble; each count narrows the list to itself. */
+function ToneFilter({ counts, value, onChange }: { counts: Record<Tone, number>; value: Tone | undefined; onChange: (tone: Tone | undefined) => void }) {
+  const present = tones.filter((tone) => counts[tone.value] > 0);
+  return (
+    <div role="group" aria-label="Show only" className="mb-3 flex flex-wrap gap-2">
+      {present.map((tone) => {
+        const pressed = tone.value === value;
+        return (
+          <button
+            key={tone.value}
+            type="button"
+            aria-pressed={pressed}
+            onClick={() => onChange(pressed ? undefined : tone.value)}
+            className={clsx("inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 transition-colors duration-120", pressed ? "border-accent bg-accent-soft font-medium text-accent-ink" : "border-line-strong/60 bg-surface text-ink hover:bg-raised")}
+          >
+            <span aria-hidden>
+              <StateIcon state={tone.state} size={15} className="align-[-2px]" />
+            </span>
+            {counts[tone.value].toLocaleString()} {tone.word}
+          </button>
+        );
+      })}
+      {value ? (
+        <Button size="sm" look="quiet" className="min-h-8!" onClick={() => onChange(undefined)}>
+          Show all
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** How many reasons a system shows here; its page has all of them. */
+const signalLimit = 5;
+const sourceIcons: Record<string, LucideIcon> = { healthcheck: Activity, incident: Siren, maintenance: Wrench };
 
 function Trouble({ system }: { system: SystemIssue }) {
   const can = useCan();
-  const now = useNow();
   const signals = system.signals ?? [];
   const worst = signals[0];
-  const state = worst ? toneState[worst.tone] : "unknown";
+  const tone = tones.find((each) => each.value === toneOf(system)) ?? tones[0];
+  // A check's tone is the health that it measured; elsewhere it is only how loud the signal is.
+  const word = worst?.source === "healthcheck" ? stateWord(tone?.state ?? "unknown").toLowerCase() : tone?.word;
   const since = worst?.since;
   return (
     <li className="flex gap-3 px-4 py-3.5">
-      <StateIcon state={state} className="mt-0.5" />
+      <span aria-hidden>
+        <StateIcon state={tone?.state ?? "unknown"} className="mt-0.5" />
+      </span>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-2.5">
           <Link to={`/catalog/system/${system.systemId}`} className="min-w-0 text-lg font-semibold text-ink hover:underline">
-            <bdi className="break-words">{system.systemName}</bdi>
+            <bdi className="wrap-anywhere">{system.systemName}</bdi>
           </Link>
           <span className="text-ink-2">
-            {stateWord(state).toLowerCase()}
+            {word}
             {since ? (
               <>
-                {" · since "}
-                <RelativeTime at={since} />
+                {" · "}
+                <Since at={since} />
               </>
             ) : null}
           </span>
         </p>
         <ul className="mt-0.5">
-          {signals.map((signal, i) => (
-            <li key={`${signal.source}${signal.href ?? signal.label}${i}`} className="break-words text-ink-2">
-              {signal.href?.startsWith("/") ? (
-                <Link to={signal.href} className="text-ink-2 underline decoration-line-strong/60 underline-offset-3 hover:text-ink">
-                  {signal.label}
-                </Link>
-              ) : (
-                signal.label
-              )}
-              {signal.detail ? `: ${signal.detail}` : ""}
-              {signal.until ? (
-                <>
-                  , until <time dateTime={signal.until}>{clockTime(new Date(signal.until), now)}</time>
-                </>
-              ) : null}
-            </li>
-          ))}
+          {signals.slice(0, signalLimit).map((signal, i) => {
+            const Icon = sourceIcons[signal.source] ?? CircleDashed;
+            return (
+              <li key={`${signal.source}${signal.label}${i}`} className="flex gap-2 text-ink-2">
+                <Icon aria-hidden size={14} className="mt-[3px] shrink-0 text-ink-3" />
+                <span className="min-w-0 wrap-anywhere">
+                  {signal.href?.startsWith("/") ? (
+                    <Link to={signal.href} className="text-ink-2 underline decoration-line-strong/60 underline-offset-3 hover:text-ink">
+                      <bdi>{signal.label}</bdi>
+                    </Link>
+                  ) : (
+                    <bdi>{signal.label}</bdi>
+                  )}
+                  {signal.detail ? (
+                    <>
+                      : <bdi>{signal.detail}</bdi>
+                    </>
+                  ) : null}
+                  {signal.until ? `, until ${clockTime(new Date(signal.until), new Date())}` : ""}
+                </span>
+              </li>
+            );
+          })}
+          {signals.length > signalLimit ? <li className="pl-[22px] text-sm text-ink-3">and {signals.length - signalLimit} more</li> : null}
         </ul>
       </div>
       <div className="flex shrink-0 flex-col gap-1 self-center sm:flex-row sm:gap-4">

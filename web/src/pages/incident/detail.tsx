@@ -7,7 +7,7 @@ import { useCan } from "@/app/session";
 import { useBulkHealth } from "@/pages/healthcheck/api";
 import { isolate } from "@/ui/bidi";
 import { Button, LinkButton } from "@/ui/button";
-import { RelativeTime, useNow } from "@/ui/clock";
+import { RelativeTime, Since } from "@/ui/clock";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock, SkeletonRows, toast } from "@/ui/feedback";
 import { Field, FormErrors } from "@/ui/field";
@@ -21,7 +21,7 @@ import { ReferencedItems } from "@/ui/referenced-items";
 import { Reveal } from "@/ui/reveal";
 import { StateIcon, StatePill } from "@/ui/state";
 import { Timeline } from "@/ui/timeline";
-import { clockTime, exactTime, formatDuration } from "@/ui/time";
+import { formatDuration } from "@/ui/time";
 import { UpdateForm, type NewUpdate } from "@/ui/update-form";
 import { useAddLink, useAddUpdate, useDeleteIncident, useIncident, useRemoveLink, useResolveIncident, type Detail } from "./api";
 import { SeverityBadge, StatusBadge } from "./badges";
@@ -181,24 +181,12 @@ function consequences(incident: Detail): string {
 
 /** Since when it is open, or when it ended and how long it took. */
 function Span({ incident }: { incident: Detail }) {
-  const now = useNow();
-  const start = Date.parse(incident.createdAt);
-  if (isActive(incident)) {
-    return (
-      <span className="text-ink-2">
-        since{" "}
-        <time dateTime={incident.createdAt} title={exactTime(new Date(start))}>
-          {clockTime(new Date(start), now)}
-        </time>{" "}
-        · open for {formatDuration(Math.max(0, now.getTime() - start))}
-      </span>
-    );
-  }
+  if (isActive(incident)) return <Since at={incident.createdAt} className="text-ink-2" />;
   return (
     <span className="text-ink-2">
       {incident.resolvedAt ? (
         <>
-          resolved <RelativeTime at={incident.resolvedAt} /> · took {formatDuration(Date.parse(incident.resolvedAt) - start)}
+          resolved <RelativeTime at={incident.resolvedAt} /> · took {formatDuration(Date.parse(incident.resolvedAt) - Date.parse(incident.createdAt))}
         </>
       ) : (
         "resolved"

@@ -71,21 +71,20 @@ function Form({ opened, start }: { opened: Detail | undefined; start: Values }) 
   // What the next save is compared with: what was opened, then what was seen of others' changes.
   const [base, setBase] = useState(start);
   const version = useRef(opened?.version);
+  /** Fields that were touched since they were found faulty: they are no longer wrong as it was said. */
+  const [corrected, setCorrected] = useState<ReadonlySet<string>>(new Set());
   const set = (changes: Partial<Values>) => {
     setValues((current) => ({ ...current, ...changes }));
-    // What is being corrected is no longer wrong as it was said to be.
-    if (fault instanceof ApiError && fault.issues.length > 0) {
-      const rest = fault.issues.filter((issue) => !Object.keys(changes).some((field) => issue.path === field || issue.path.startsWith(`${field}[`)));
-      if (rest.length < fault.issues.length) setFault(rest.length > 0 ? new ApiError({ ...fault, message: fault.message, issues: rest }) : undefined);
-    }
+    setCorrected((current) => new Set([...current, ...Object.keys(changes)]));
   };
   const touched = changedFields(base, values);
   const dirty = touched.length > 0 || initialMessage.trim() !== "";
-  const errors = issuesByPath(fault);
+  const errors = Object.fromEntries(Object.entries(issuesByPath(fault)).filter(([path]) => !corrected.has(path.replace(/\[.*/, ""))));
   const nameOf = (systemId: string) => entities.data?.systems?.find((each) => each.id === systemId)?.name ?? "unknown system";
   const fieldIds = Object.fromEntries([...Object.keys(fieldLabels), "initialMessage"].map((field) => [field, `${id}-${field}`]));
 
   const save = async () => {
+    setCorrected(new Set());
     const issues: Issue[] = [];
     if (values.title.trim() === "") issues.push({ path: "title", message: "is required" });
     if (values.systemIds.length === 0) issues.push({ path: "systemIds", message: "At least one system is required" });
