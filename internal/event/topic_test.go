@@ -362,8 +362,8 @@ func TestUnknownSubscriberIsNotLost(t *testing.T) {
 			}
 		}
 		until(t, "the older replica passes them on", func() bool { return count(t, d, "scheduled") == 2 })
-		if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available', created_at = ? WHERE CAST(args AS TEXT) LIKE '%gone%'",
-			time.Now().UTC().Add(-8*24*time.Hour)).Exec(t.Context()); err != nil {
+		old := time.Now().UTC().Add(-8 * 24 * time.Hour)
+		if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available', scheduled_at = ?, created_at = ? WHERE CAST(args AS TEXT) LIKE '%gone%'", old, old).Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "what nobody knows any more is dropped", func() bool { return count(t, d, "cancelled") == 1 })
@@ -371,7 +371,7 @@ func TestUnknownSubscriberIsNotLost(t *testing.T) {
 			t.Errorf("the loss is not in the log:\n%s", log.String())
 		}
 		older.stop(t, 10*time.Second)
-		if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available' WHERE state = 'scheduled'").Exec(t.Context()); err != nil {
+		if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available', scheduled_at = ? WHERE state = 'scheduled'", old).Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		newer := newReplica(t, d, nil)
@@ -398,7 +398,7 @@ func TestEventsAreGivenUpInTheEnd(t *testing.T) {
 			t.Errorf("a failure that is tried again is an error:\n%s", log.String())
 		}
 		until(t, "the job is tried for the last time", func() bool {
-			if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available', attempt = max_attempts - 1 WHERE state IN ('retryable', 'available')").Exec(t.Context()); err != nil {
+			if _, err := d.Write.NewRaw("UPDATE river_job SET state = 'available', scheduled_at = ?, attempt = max_attempts - 1 WHERE state IN ('retryable', 'available')", time.Now().UTC().Add(-time.Minute)).Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return count(t, d, "discarded") == 1
