@@ -25,7 +25,13 @@ type cli struct {
 	Settings         struct{} `cmd:"" name:"config" help:"Print the effective settings, credentials masked."`
 	OpenAPI          struct{} `cmd:"" name:"openapi" help:"Print the OpenAPI document of this version."`
 	ReencryptSecrets struct{} `cmd:"" name:"reencrypt-secrets" help:"Rewrite stored credentials with the present master key."`
+	MCP              mcp      `cmd:"" name:"mcp" help:"Connect a local MCP client, over standard input and output, to a running Checkstack."`
 	Version          struct{} `cmd:"" help:"Print the version."`
+}
+
+type mcp struct {
+	URL string `required:"" env:"CHECKSTACK_URL" help:"Address of the Checkstack to connect to, such as https://checkstack.example.com."`
+	Key string `required:"" env:"CHECKSTACK_KEY" help:"Application key, beginning with ck_. Safer in the environment than on the command line."`
 }
 
 func main() {
@@ -46,20 +52,24 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch parsed.Command() { // those that need no settings
+	case "version":
+		fmt.Println(version)
+		return nil
+	case "mcp":
+		return app.ServeMCP(ctx, c.MCP.URL, c.MCP.Key, os.Stdin, os.Stdout)
+	}
 	cfg := c.Config
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	switch parsed.Command() {
 	case "config":
 		for _, s := range cfg.Effective() {
 			fmt.Printf("%s=%s\n", s.Name, s.Value)
 		}
-		return nil
-	case "version":
-		fmt.Println(version)
 		return nil
 	case "openapi":
 		return app.WriteOpenAPI(os.Stdout, version)

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -52,4 +54,10 @@ func promptText(k knowledge.Skill) string {
 func (d *domains) mountOpen(mux *http.ServeMux) {
 	d.oauth.Mount(mux)
 	mux.Handle(oauth.MCPPath, d.mcp.Handler())
+}
+
+// ServeMCP connects a local client on in and out to the installation at url.
+func ServeMCP(ctx context.Context, url, key string, in io.Reader, out io.Writer) error {
+	b := mcp.Bridge{URL: url, Key: key}
+	return b.Run(ctx, in, out)
 }

@@ -29,7 +29,10 @@ const (
 	codeInvalidParams = -32602
 )
 
-const maxBody = 1 << 20
+const (
+	maxBody = 1 << 20
+	mcpPath = oauth.MCPPath
+)
 
 // keys is what this package asks of identity.
 type keys interface {
@@ -200,17 +203,15 @@ func (s *Server) foreign(r *http.Request) string {
 	return ""
 }
 
+// thisMachine says whether a host, with or without a port, is the machine
+// itself.
 func thisMachine(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
+	u, err := url.Parse("//" + hostport) // refuses a port that is no number
+	if err != nil {
+		return false
 	}
-	host = strings.Trim(host, "[]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	ip := net.ParseIP(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || (ip != nil && ip.IsLoopback())
 }
 
 // cors lets pages that foreign let through read the answer.
