@@ -24,7 +24,8 @@ export type Filter = {
   sortOrder?: "asc" | "desc" | undefined;
 };
 
-function listPage(filter: Filter, limit: number, cursor: string | undefined) {
+/** One page of maintenances. */
+export function listPage(filter: Filter, limit: number, cursor: string | undefined) {
   const query = Object.fromEntries(Object.entries({ ...filter, cursor, limit }).filter(([, value]) => value !== undefined && value !== ""));
   return call(api.GET("/rest/maintenance/listMaintenances", { params: { query } }));
 }

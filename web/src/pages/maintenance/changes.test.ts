@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { typed } from "@/ui/date-time";
 import type { Detail } from "./api";
-import { changedFields, editOf, instantOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, withStart, type Values } from "./changes";
+import { changedFields, editOf, instantOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, withStart, withZone, type Values } from "./changes";
 
 const stored = { title: "Database upgrade", description: null, systemIds: ["a", "b"], suppressNotifications: false, startAt: "2026-06-10T04:30:07.250Z", endAt: "2026-06-10T05:30:07.250Z" };
 const opened = valuesOf(stored, "Asia/Kolkata");
@@ -58,8 +58,19 @@ test("of a series only what was touched is sent, and a window always with both e
   expect(seriesEditOf(values, { ...values, recurrence: { ...values.recurrence, interval: "2" } })).toEqual({ rule: "FREQ=WEEKLY;INTERVAL=2;BYDAY=SA" });
   const later = { ...values, end: { at: Date.parse("2026-12-05T23:00:00Z") } };
   expect(seriesEditOf(values, later)).toEqual({ startAt: "2026-12-05T21:00:00.000Z", endAt: "2026-12-05T23:00:00.000Z" });
-  // An untouched start stays the instant it is, which is said with the zone.
-  expect(seriesEditOf(values, { ...values, zone: "Asia/Tokyo" })).toMatchObject({ timeZone: "Asia/Tokyo", startAt: "2026-12-05T21:00:00.000Z" });
+  // Ten in the evening in Tokyo instead of in Berlin, said as an instant.
+  expect(seriesEditOf(values, withZone(values, "Asia/Tokyo", "clocks"))).toEqual({ timeZone: "Asia/Tokyo", startAt: "2026-12-05T13:00:00.000Z", endAt: "2026-12-05T14:00:00.000Z" });
+});
+
+test("another zone keeps either the instants or what clocks show, of both ends alike", () => {
+  const typedStart = withStart(opened, typed(opened.start, opened.zone, { time: "22:00" }), start(opened));
+  const instants = withZone(typedStart, "UTC", "instants");
+  expect([instantOf(instants.start, "UTC"), end(instants)]).toEqual([Date.parse("2026-06-10T16:30:00Z"), end(typedStart)]);
+  const clocks = withZone(typedStart, "America/St_Johns", "clocks");
+  expect([instantOf(clocks.start, clocks.zone), end(clocks)]).toEqual([Date.parse("2026-06-11T00:30:00Z"), "2026-06-11T01:30:00.000Z"]);
+  // There and back again nothing has moved, not even the milliseconds.
+  expect(editOf(opened, withZone(withZone(opened, "America/St_Johns", "instants"), "Asia/Kolkata", "instants"))).toEqual({});
+  expect(editOf(opened, withZone(withZone(opened, "America/St_Johns", "clocks"), "Asia/Kolkata", "clocks"))).toEqual({});
 });
 
 test("what somebody else changed reads as it does in the form", () => {

@@ -132,6 +132,24 @@ export function withStart(values: Values, start: DateTime, from: number | undefi
   return { ...values, start, end: { at: end + next - from } };
 }
 
+/**
+ * Reads the window in another zone. "instants": it stays when it is and is only
+ * written differently. "clocks": the same dates and times of day, there.
+ */
+export function withZone(values: Values, zone: string, keep: "instants" | "clocks"): Values {
+  const moved = (value: DateTime): DateTime => {
+    const at = instantOf(value, values.zone);
+    if (keep === "instants") return at === undefined ? value : { at };
+    return { ...shownWall(value, values.zone), was: "at" in value ? value.at : value.was };
+  };
+  return { ...values, zone, start: moved(values.start), end: moved(values.end) };
+}
+
+/** Whether somebody wrote a time of day, which then means clocks, not an instant. */
+export function isTyped(values: Values): boolean {
+  return !("at" in values.start && "at" in values.end);
+}
+
 /** A field's value as a reader sees it. */
 export function shownValue(field: FieldName, values: Values, nameOf: (systemId: string) => string): string {
   const moment = (value: DateTime) => {
