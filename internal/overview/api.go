@@ -152,7 +152,7 @@ func (s *Service) getRecentActivity(ctx context.Context, in *ActivityInput) (*Ac
 // Tools makes system.issues; spec/ai-platform.md 41.
 func (s *Service) Tools(rule authz.Rule) []tool.Tool {
 	return []tool.Tool{tool.FromOperation(s.issuesOperation(rule), tool.Spec{Name: "system.issues", Effect: tool.Read,
-		Description: "What needs attention now, over every source: failing health checks and more. Use it first for questions such as what is down, any issues, is X all right. " +
+		Description: "What needs attention now, over every source: failing health checks, active incidents, running maintenances. Use it first for questions such as what is down, any issues, is X all right. " +
 			"Resolve names to ids with catalog.listSystems; pass ids only. Report inaccessibleSources and failedSources: nothing is known about those, so do not call it all clear."},
 		func(out *IssuesOutput) any {
 			lean := *out

@@ -118,6 +118,9 @@ func TestAnswers(t *testing.T) {
 	healthy := defaultWorld()
 	healthy.reads["healthcheck_status"] = `{"checks":[{"configurationId":"c2","name":"Page","systemId":"s2","systemName":"Billing","status":"healthy"},{"configurationId":"c3","name":"Old","systemId":"s2","status":"unhealthy","paused":true}]}`
 	healthy.reads["system_issues"] = empty.reads["system_issues"]
+	forced := defaultWorld()
+	forced.reads[`healthcheck_status {"systemId":"s2"}`] = `{"checks":[{"configurationId":"c2","name":"Page","systemId":"s2","systemName":"Billing","status":"healthy"}],
+		"forced":[{"systemId":"s2","systemName":"Billing","status":"degraded","reason":"Degraded - forced by incident: Slow invoices","since":"2026-11-30T13:00:00Z"},{"systemId":"s1","status":"unhealthy","reason":"another system"}]}`
 
 	for _, tc := range []struct {
 		name, text string
@@ -127,6 +130,7 @@ func TestAnswers(t *testing.T) {
 		{"down", "what is down?", defaultWorld(), []string{"1 system needs attention", "**Payments API**", "connection refused", "since 14:00 CET (5 minutes ago)", "Open incident: Card payments fail", "may not see it: slo", "failed: anomaly", "!Billing"}},
 		{"one", "is payments api ok?", defaultWorld(), []string{"**Payments API** is unhealthy.", "since 14:00 CET (5 minutes ago)", "Card payments fail"}},
 		{"one healthy", "is billing up?", defaultWorld(), []string{"**Billing** is healthy.", "Sun 29 Nov 11:00 CET (27 hours ago)"}},
+		{"one forced", "is billing up?", forced, []string{"**Billing** is degraded.", "Page", "Degraded - forced by incident: Slow invoices, since 14:00 CET", "!is healthy."}},
 		{"one unknown", "is frob up?", defaultWorld(), []string{"no system or check called “frob”", "**Billing** (system, id s2)"}},
 		{"nothing watched", "what is down?", empty, []string{"Nothing is watched yet", "monitor https://example.com"}},
 		{"nothing watched, list", "list checks", empty, []string{"Nothing is watched yet"}},

@@ -291,6 +291,17 @@ func (t *turn) statusOf(x thing) step {
 		}
 		lines = append(lines, t.checkLine(c))
 	}
+	forced := false // people say so, whatever the checks measure
+	for _, f := range status.list("forced") {
+		if str(f["systemId"]) != x.id {
+			continue
+		}
+		forced = true
+		if s := str(f["status"]); rank(s) > rank(worst) {
+			worst = s
+		}
+		lines = append(lines, t.signalLine(signal{source: "incident", label: str(f["reason"]), since: when(f["since"])}))
+	}
 	for _, sig := range issues.signals() {
 		if sig.systemID != "" && sig.systemID != x.id {
 			continue
@@ -304,6 +315,8 @@ func (t *turn) statusOf(x thing) step {
 	switch {
 	case status.err != "" || !status.has("checks"):
 		head += ": I could not read its health checks."
+	case forced:
+		head += " is " + plain(worst) + "."
 	case running == 0 && len(status.checks()) > 0:
 		head += " is not watched at the moment, its checks are paused."
 	case running == 0:
