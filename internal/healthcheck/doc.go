@@ -26,6 +26,10 @@
 // carries as text, so its cost does not depend on stored history. Thresholds only
 // debounce the state: every run is stored.
 //
+// People can force the health of systems (override.go): what a source such as an
+// incident says is one more voice in the rollup, and can only worsen it. Changes
+// of a rollup, whatever caused them, are transitions, events and signals.
+//
 // Invariants:
 //   - secrets of a configuration are in secret.Store under "healthcheck:<id>", never
 //     in the configuration's row, an answer, a signal or a log line;
