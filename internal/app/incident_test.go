@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -63,6 +64,40 @@ func TestIncidentsWorsenHealthEverywhere(t *testing.T) {
 		card := p.must(t, "/rest/ai/proposeTool", `{"toolName":"catalog.deleteSystem","input":{"id":"`+sys+`"}}`)
 		if s := card["summary"].(string); !strings.Contains(s, `its place in the active incident "Slow"`) {
 			t.Errorf("summary %q", s)
+		}
+	})
+}
+
+// TestSystemsAreDeletedWhileTheirIncidentsEnd: both write the same rows of
+// incidents and health; neither makes the other fail.
+func TestSystemsAreDeletedWhileTheirIncidentsEnd(t *testing.T) {
+	t.Parallel()
+	eachProduct(t, func(t *testing.T, p *product) {
+		p.signUp(t)
+		const n = 6
+		for range 5 {
+			systems, incidents := make([]string, n), make([]string, n)
+			for i := range n {
+				systems[i] = p.must(t, "/rest/catalog/createSystem", `{"name":"S"}`)["id"].(string)
+			}
+			for i := range n {
+				incidents[i] = p.must(t, "/rest/incident/createIncident",
+					`{"title":"I","severity":"minor","override":"degraded","systemIds":["`+strings.Join(systems, `","`)+`"]}`)["id"].(string)
+			}
+			var wg sync.WaitGroup
+			for i := range n {
+				for _, req := range [][3]string{
+					{"DELETE", "/rest/catalog/deleteSystem", `{"id":"` + systems[i] + `"}`},
+					{"POST", "/rest/incident/resolveIncident", `{"id":"` + incidents[i] + `"}`},
+				} {
+					wg.Go(func() {
+						if status, out := p.call(t, p.client, req[0], req[1], req[2]); status != 200 {
+							t.Errorf("%s: %d %s", req[1], status, out)
+						}
+					})
+				}
+			}
+			wg.Wait()
 		}
 	})
 }

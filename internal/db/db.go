@@ -240,6 +240,18 @@ func (d *DB) SkipLocked() schema.QueryWithArgs {
 	return bun.SafeQuery("")
 }
 
+// KeyShare is the clause that keeps the rows of a query from being deleted until
+// the transaction ends; empty on SQLite, where nobody else writes meanwhile. A
+// transaction that touches several things which a deletion takes with it asks
+// for it first, in the order of the ids: otherwise the two can wait for each
+// other.
+func (d *DB) KeyShare() schema.QueryWithArgs {
+	if d.Postgres() {
+		return bun.SafeQuery("FOR KEY SHARE")
+	}
+	return bun.SafeQuery("")
+}
+
 // Time brings t to the form in which times are stored: UTC, milliseconds.
 func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 

@@ -103,6 +103,9 @@ func (s *Service) change(ctx context.Context, id string, fn func(ctx context.Con
 		if err := s.db.LockKey(ctx, tx, "incident."+id); err != nil {
 			return err
 		}
+		if err := s.store.keepSystems(ctx, tx, id, s.db.KeyShare()); err != nil {
+			return err
+		}
 		cur, err := s.store.incident(ctx, tx, id)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/problem"
@@ -178,6 +179,16 @@ func (st store) incident(ctx context.Context, idb bun.IDB, id string) (Incident,
 		return Incident{}, errNotFound
 	}
 	return list[0], nil
+}
+
+// keepSystems keeps the systems of an incident from being deleted until tx ends:
+// the deletion and the change would write the same rows, here and in health.
+func (store) keepSystems(ctx context.Context, tx bun.Tx, id string, keyShare schema.QueryWithArgs) error {
+	_, err := tx.NewRaw("SELECT id FROM systems WHERE id IN (SELECT system_id FROM incident_systems WHERE incident_id = ?) ORDER BY id ?", id, keyShare).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep systems of incident: %w", err)
+	}
+	return nil
 }
 
 // byID gives the incidents among ids that exist, newest first.
