@@ -114,9 +114,6 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 			return nil, err
 		}
 	}
-	if err := s.enforceCap(ctx, p, conn); err != nil {
-		return nil, err
-	}
 	return s.begin(ctx, p, conv, conn, req, note)
 }
 
@@ -205,6 +202,10 @@ func (s *Service) decide(ctx context.Context, conv *Conversation, token string, 
 // stores the person's message.
 func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, note string) (*turn, error) {
 	if conv.TurnID != nil {
+		// A turn that is refused must not stop the one that runs.
+		if err := s.enforceCap(ctx, p, conn); err != nil {
+			return nil, err
+		}
 		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
 			return nil, err
 		}
@@ -224,7 +225,7 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 	if t.model, err = s.model(ctx, conn); err != nil {
 		return nil, err
 	}
-	stored, err := s.messages(ctx, conv.ID)
+	stored, err := s.past(ctx, conv.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -251,26 +252,21 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 	t.preambles(ctx, req.SkillID)
 	t.stored, t.last = stored, last
 	t.history = append(replay(stored), last)
-	if conn.Cap != nil {
-		if err := t.reserve(ctx, t.request(false)); err != nil {
-			return nil, err
-		}
-	}
 	for {
 		err := s.open(ctx, t, user, u)
 		if err == nil {
 			return t, nil
 		}
-		if problem.Is(err, problem.KindConflict) {
-			// Another turn was quicker, or the conversation has gone.
-			if err = s.vacate(ctx, p.ID, conv.ID); err == nil {
-				if t.stored, err = s.messages(ctx, conv.ID); err == nil {
-					t.history = append(replay(t.stored), last)
-					continue
-				}
-			}
+		// Another turn was quicker, or the conversation has gone.
+		if !problem.Is(err, problem.KindConflict) {
+			return nil, err
 		}
-		t.unreserve(ctx)
-		return nil, err
+		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
+			return nil, err
+		}
+		if t.stored, err = s.past(ctx, conv.ID); err != nil {
+			return nil, err
+		}
+		t.history = append(replay(t.stored), last)
 	}
 }

@@ -16,7 +16,9 @@ const maxSteps = 16
 // run plays rounds until one makes no call.
 func (t *turn) run(ctx context.Context) error {
 	if t.stored != nil {
-		t.history = append(replay(t.compact(ctx, t.stored)), t.last)
+		if rest := t.compact(ctx, t.stored); len(rest) != len(t.stored) {
+			t.history, t.first = append(replay(rest), t.last), nil
+		}
 	}
 	for step := range t.maxSteps {
 		more, err := t.step(ctx, step)
@@ -81,7 +83,12 @@ func (t *turn) step(ctx context.Context, step int) (more bool, err error) {
 
 // round asks the model once and streams what comes.
 func (t *turn) round(ctx context.Context, step int, forced bool) (llm.Round, error) {
-	req := t.request(forced)
+	var req llm.Request
+	if step == 0 && t.first != nil && !forced {
+		req = *t.first
+	} else {
+		req = t.request(forced)
+	}
 	if step > 0 { // the first was reserved before the turn began
 		if err := t.reserve(ctx, req); err != nil {
 			return llm.Round{}, err
@@ -121,6 +128,7 @@ func (t *turn) request(forced bool) llm.Request {
 		Turn:   llm.TurnContext{Now: t.now, Zone: t.zone, Mode: t.conv.PermissionMode, Forced: forced},
 	}
 	if !forced {
+		req.Tools = make([]llm.ToolDef, 0, len(t.tools))
 		for _, tl := range t.tools {
 			req.Tools = append(req.Tools, t.s.toolDef(tl))
 		}

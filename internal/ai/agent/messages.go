@@ -148,6 +148,24 @@ func (s *Service) messages(ctx context.Context, conversationID string) ([]Messag
 	return out, nil
 }
 
+// past gives the stored messages as the model needs them: without their parts.
+func (s *Service) past(ctx context.Context, conversationID string) ([]Message, error) {
+	var rows []messageRow
+	err := s.db.Read.NewRaw("SELECT id, role, content, model_messages FROM ai_messages WHERE conversation_id = ? ORDER BY seq", conversationID).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	out := make([]Message, len(rows))
+	for i, r := range rows {
+		out[i] = Message{ID: r.ID, Role: llm.Role(r.Role), model: replayable(r.ModelMessages)}
+		var c content
+		if json.Unmarshal(r.Content, &c) == nil {
+			out[i].Text = c.Text
+		}
+	}
+	return out, nil
+}
+
 // message reads a row. A damaged one shows its text and does not take the
 // conversation down.
 func (r *messageRow) message() Message {

@@ -191,6 +191,9 @@ func (s *Service) toolDef(t tool.Tool) llm.ToolDef {
 			}
 		}
 	}
+	if prepared, err := d.Prepared(); err == nil {
+		d = prepared
+	}
 	s.defs.Store(t.Name(), d)
 	return d
 }

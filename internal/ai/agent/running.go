@@ -44,9 +44,9 @@ func (c *Conversation) alive(now time.Time) bool {
 	return c.TurnID != nil && c.TurnAliveAt != nil && now.Sub(*c.TurnAliveAt) < turnLease
 }
 
-// open claims the conversation for the turn and stores the person's message,
-// if there is one, with an empty answer behind it. errBusy means that another
-// turn runs.
+// open claims the conversation for the turn, reserves what its first round will
+// use when the connection has a cap, and stores the person's message, if there
+// is one, with an empty answer behind it. errBusy means that another turn runs.
 func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) error {
 	var userRow *messageRow
 	if user != nil {
@@ -60,7 +60,19 @@ func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) erro
 		return err
 	}
 	now := db.Time(s.now())
-	return s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	var reservation *spendRow
+	if t.capped() {
+		t.first = new(llm.Request)
+		*t.first = t.request(false)
+		row := t.reservation("", *t.first)
+		reservation = &row
+	}
+	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if reservation != nil {
+			if err := t.admitRound(ctx, tx, *reservation); err != nil {
+				return err
+			}
+		}
 		q := tx.NewUpdate().Table("ai_conversations").Where("id = ? AND turn_id IS NULL AND archived_at IS NULL", t.conv.ID).
 			Set("turn_id = ?", t.id).Set("turn_alive_at = ?", now).Set("turn_stop = ?", false)
 		if user != nil {
@@ -86,6 +98,10 @@ func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) erro
 		}
 		return insertMessage(ctx, tx, t.conv.ID, answer)
 	})
+	if err == nil && reservation != nil {
+		t.ledger.row = reservation.id
+	}
+	return err
 }
 
 // attend keeps the turn's claim and its stream alive until ctx ends, and stops

@@ -49,53 +49,52 @@ func (l *ledger) take() (row string, more []llm.Usage) {
 	return row, more
 }
 
+// capped says whether the turn's tokens are bounded.
+func (t *turn) capped() bool { return t.conn.Cap != nil && !t.conn.builtin() }
+
 // reserve lets a round in if the person has budget left on the connection.
 // Without a cap nothing is asked.
 func (t *turn) reserve(ctx context.Context, req llm.Request) error {
-	if t.conn.Cap == nil || t.conn.builtin() {
+	if !t.capped() {
 		return nil
 	}
-	t.mu.Lock()
-	sofar := t.usage
-	t.mu.Unlock()
 	t.ledger.mu.Lock()
-	defer t.ledger.mu.Unlock()
-	first := t.ledger.row == ""
-	row := t.ledger.row
-	if first {
-		row = uuid.Must(uuid.NewV7()).String()
-	}
-	in := llm.EstimateRequest(req)
-	expected := sofar.Add(llm.Usage{InputTokens: in, OutputTokens: replyReserve, TotalTokens: in + replyReserve, Estimated: true})
-	err := t.s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		key := "ai.spend:" + t.conn.ID + ":" + string(t.who.Kind) + ":" + t.who.ID
-		if err := t.s.db.LockKey(ctx, tx, key); err != nil {
-			return err
-		}
-		used, err := t.s.spent(ctx, tx, t.who, t.conn, row)
-		if err != nil {
-			return err
-		}
-		if err := t.conn.Cap.check(used + int64(sofar.TotalTokens)); err != nil {
-			return err
-		}
-		return t.s.writeSpend(ctx, tx, t.spendRow(row, expected))
-	})
+	row := t.reservation(t.ledger.row, req)
+	t.ledger.mu.Unlock()
+	err := t.s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error { return t.admitRound(ctx, tx, row) })
 	if err == nil {
-		t.ledger.row = row
+		t.ledger.mu.Lock()
+		t.ledger.row = row.id
+		t.ledger.mu.Unlock()
 	}
 	return err
 }
 
-// unreserve takes back the reservation of a turn that never began.
-func (t *turn) unreserve(ctx context.Context) {
-	row, _ := t.ledger.take()
-	if row == "" {
-		return
+// reservation is the row of a turn that has used what it has, and is about to
+// ask for more.
+func (t *turn) reservation(id string, req llm.Request) spendRow {
+	t.mu.Lock()
+	used := t.usage
+	t.mu.Unlock()
+	in := llm.EstimateRequest(req)
+	row := t.spendRow(id, used.Add(llm.Usage{InputTokens: in, OutputTokens: replyReserve, TotalTokens: in + replyReserve, Estimated: true}))
+	row.sofar = int64(used.TotalTokens)
+	return row
+}
+
+// admitRound writes a reservation, unless the cap is reached.
+func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
+	if err := t.s.db.LockKey(ctx, tx, "ai.spend:"+t.conn.ID+":"+string(t.who.Kind)+":"+t.who.ID); err != nil {
+		return err
 	}
-	if _, err := t.s.db.Write.NewRaw("DELETE FROM ai_spend WHERE id = ?", row).Exec(context.WithoutCancel(ctx)); err != nil {
-		t.s.log.ErrorContext(ctx, "reserved spend could not be taken back", "conversation_id", t.conv.ID, "error", err)
+	used, err := t.s.spent(ctx, tx, t.who, t.conn, row.id)
+	if err != nil {
+		return err
 	}
+	if err := t.conn.Cap.check(used + row.sofar); err != nil {
+		return err
+	}
+	return t.s.writeSpend(ctx, tx, row)
 }
 
 // check refuses when used has reached the cap.
@@ -121,7 +120,7 @@ func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *
 	return used, nil
 }
 
-// enforceCap refuses a turn before anything of it is read or stored.
+// enforceCap refuses when the cap is reached, without reserving anything.
 func (s *Service) enforceCap(ctx context.Context, p authz.Principal, c *Connection) error {
 	if c.Cap == nil {
 		return nil
@@ -138,6 +137,7 @@ type spendRow struct {
 	id, connectionID, conversationID, model string
 	who                                     authz.Principal
 	usage                                   llm.Usage
+	sofar                                   int64 // of it, what was really used
 }
 
 func (t *turn) spendRow(id string, u llm.Usage) spendRow {

@@ -38,8 +38,11 @@ type stream struct {
 	failed bool
 	// holding keeps frames back until it is known that they may be shown.
 	holding bool
-	held    bytes.Buffer
+	held    bytes.Buffer // what was not written yet
 }
+
+// along are frames that say nothing by themselves: they go out with the next.
+var along = map[string]bool{"text-start": true, "text-end": true, "finish-step": true, "finish": true, "abort": true}
 
 // newStream sends the headers. From here on every failure is a frame.
 func newStream(w http.ResponseWriter, gone context.CancelFunc) *stream {
@@ -52,10 +55,7 @@ func newStream(w http.ResponseWriter, gone context.CancelFunc) *stream {
 	// The server's timeouts are meant for short answers. A writer that knows no
 	// deadlines has none to lift.
 	_ = s.rc.SetReadDeadline(time.Time{})
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	w.WriteHeader(http.StatusOK)
-	s.write([]byte(": checkstack\n\n"))
 	return s
 }
 
@@ -75,15 +75,23 @@ func (s *stream) write(text []byte) {
 	}
 }
 
-// put writes a frame or holds it. It needs the lock.
-func (s *stream) put(data []byte) {
-	line := make([]byte, 0, len(data)+8)
-	line = append(append(append(line, "data: "...), data...), "\n\n"...)
-	if s.holding {
-		s.held.Write(line)
-		return
+// put appends a frame to what is to be written, and writes all of it unless it
+// has to wait. It needs the lock.
+func (s *stream) put(data []byte, later bool) {
+	s.held.WriteString("data: ")
+	s.held.Write(data)
+	s.held.WriteString("\n\n")
+	if !s.holding && !later {
+		s.flush()
 	}
-	s.write(line)
+}
+
+// flush writes what waits. It needs the lock.
+func (s *stream) flush() {
+	if s.held.Len() > 0 {
+		s.write(s.held.Bytes())
+		s.held.Reset()
+	}
 }
 
 func (s *stream) send(f frame) {
@@ -98,7 +106,7 @@ func (s *stream) send(f frame) {
 		s.gone()
 		return
 	}
-	s.put(raw)
+	s.put(raw, along[f.Type])
 }
 
 // delta sends a fragment of text: by far the most frequent frame.
@@ -106,10 +114,11 @@ func (s *stream) delta(id, text string) {
 	s.send(frame{Type: "text-delta", ID: id, Delta: text})
 }
 
-// hold keeps frames back until release or drop.
+// hold keeps what follows back until release or drop.
 func (s *stream) hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.flush()
 	s.holding = true
 }
 
@@ -118,18 +127,17 @@ func (s *stream) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holding = false
-	if s.held.Len() > 0 {
-		s.write(s.held.Bytes())
-	}
-	s.held = bytes.Buffer{}
+	s.flush()
 }
 
 // drop throws away what was held.
 func (s *stream) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.holding = false
-	s.held = bytes.Buffer{}
+	if s.holding {
+		s.holding = false
+		s.held.Reset()
+	}
 }
 
 // isHolding says whether nothing may be shown yet.
@@ -146,7 +154,7 @@ func (s *stream) isHolding() bool {
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.write([]byte("data: [DONE]\n\n"))
+	s.put([]byte("[DONE]"), false)
 }
 
 // comment tells every proxy on the way that a slow tool is no dead connection.

@@ -33,6 +33,7 @@ type turn struct {
 	stored    []Message   // what the conversation holds
 	last      llm.Message // what the turn answers
 	history   []llm.Message
+	first     *llm.Request // what the first round is asked with, when it is known already
 	tools     []tool.Tool
 	now       time.Time
 	zone      *time.Location

@@ -51,6 +51,28 @@ type ToolDef struct {
 	Description string
 	// Parameters is the JSON Schema of the arguments, an object schema.
 	Parameters json.RawMessage
+
+	encoded json.RawMessage
+	tokens  int
+}
+
+// Prepared gives the definition with what every request would otherwise work
+// out again: its form on the wire and its size.
+func (t ToolDef) Prepared() (ToolDef, error) {
+	encoded, err := t.wire()
+	if err != nil {
+		return t, err
+	}
+	t.tokens = t.estimate()
+	t.encoded = encoded
+	return t, nil
+}
+
+func (t ToolDef) estimate() int {
+	if t.tokens > 0 {
+		return t.tokens
+	}
+	return EstimateTokens(t.Name) + EstimateTokens(t.Description) + EstimateTokens(string(t.Parameters))
 }
 
 // Role says who speaks.

@@ -608,8 +608,8 @@ func TestRequestOnTheWire(t *testing.T) {
 		`{"role":"tool","content":"{\"ok\":true}","tool_call_id":"1"},` +
 		`{"role":"tool","content":"No result: the call was interrupted before it finished.","tool_call_id":"2"},` +
 		`{"role":"user","content":"and now"}],` +
-		`"tools":[{"type":"function","function":{"name":"tool_a","parameters":{"type":"object"}}},{"type":"function","function":{"name":"tool_b","parameters":{"type":"object"}}}],` +
-		`"max_tokens":1000,"stream":true,"stream_options":{"include_usage":true}}`
+		`"max_tokens":1000,"stream":true,"stream_options":{"include_usage":true},` +
+		`"tools":[{"type":"function","function":{"name":"tool_a","parameters":{"type":"object"}}},{"type":"function","function":{"name":"tool_b","parameters":{"type":"object"}}}]}`
 	if d := cmp.Diff(want, string(got.Body)); d != "" {
 		t.Errorf("body (-want +got):\n%s", d)
 	}

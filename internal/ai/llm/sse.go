@@ -19,7 +19,7 @@ type sseReader struct {
 }
 
 func newSSEReader(r io.Reader) *sseReader {
-	return &sseReader{r: bufio.NewReaderSize(r, 32<<10)}
+	return &sseReader{r: bufio.NewReaderSize(r, 4<<10)}
 }
 
 // next gives the next event, the last one also when its blank line or line end

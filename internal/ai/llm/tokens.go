@@ -43,7 +43,7 @@ func EstimateRequest(req Request) int {
 		sum += EstimateTokens(req.System) + perMessage
 	}
 	for _, t := range req.Tools {
-		sum += EstimateTokens(t.Name) + EstimateTokens(t.Description) + EstimateTokens(string(t.Parameters))
+		sum += t.estimate()
 	}
 	return sum
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,6 @@ type (
 	wireRequest struct {
 		Model               string        `json:"model"`
 		Messages            []wireMessage `json:"messages"`
-		Tools               []wireTool    `json:"tools,omitempty"`
 		MaxTokens           int           `json:"max_tokens,omitempty"`
 		MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
 		Stream              bool          `json:"stream"`
@@ -73,10 +73,36 @@ func encodeRequest(req Request, d dialect) ([]byte, error) {
 		}
 		out.Messages = append(out.Messages, w)
 	}
-	for _, t := range req.Tools {
-		out.Tools = append(out.Tools, wireTool{Type: "function", Function: wireFunction(t)})
+	body, err := json.Marshal(out)
+	if err != nil || len(req.Tools) == 0 {
+		return body, err
 	}
-	return json.Marshal(out)
+	// The tools are the largest part and the same in every request, so their
+	// JSON is kept and put in as it is.
+	size := 32
+	for _, t := range req.Tools {
+		size += len(t.encoded) + 1
+	}
+	body = slices.Grow(body, size)
+	body = append(body[:len(body)-1], `,"tools":[`...)
+	for i, t := range req.Tools {
+		tool, err := t.wire()
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, tool...)
+	}
+	return append(body, "]}"...), nil
+}
+
+func (t ToolDef) wire() (json.RawMessage, error) {
+	if t.encoded != nil {
+		return t.encoded, nil
+	}
+	return json.Marshal(wireTool{Type: "function", Function: wireFunction{t.Name, t.Description, t.Parameters}})
 }
 
 // replayArguments gives the arguments of an earlier call. What was not an
