@@ -231,13 +231,21 @@ func (s *Service) bySystem(ctx context.Context, ids []string) (map[string][]View
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string][]View, len(all))
-	for id, list := range all {
-		if out[id], err = s.views(ctx, list); err != nil {
-			return nil, err
+	var systems [][]string
+	for _, list := range all {
+		for _, m := range list {
+			systems = append(systems, m.SystemIDs)
 		}
 	}
-	return out, nil
+	names, err := s.names(ctx, systems...)
+	out := make(map[string][]View, len(all))
+	for id, list := range all {
+		out[id] = make([]View, len(list))
+		for i, m := range list {
+			out[id][i] = view(m, names)
+		}
+	}
+	return out, err
 }
 
 // viewed turns the result of a use case into its view.

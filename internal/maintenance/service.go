@@ -214,7 +214,7 @@ func (s *Service) Update(ctx context.Context, id string, e Edit) (Maintenance, e
 			return nil
 		}
 		w.systemIDs = slices.Sorted(slices.Values(f.SystemIDs))
-		return s.store.setSystems(ctx, tx, id, f.SystemIDs)
+		return replaceSystems(ctx, tx, []string{id}, f.SystemIDs)
 	})
 }
 
@@ -322,7 +322,7 @@ func (s *Service) write(ctx context.Context, tx bun.Tx, w *work) error {
 	m := w.row.maintenance()
 	m.SystemIDs = w.systemIDs
 	p := UpdatedEvent{CreatedEvent: created(m), Action: ActionUpdated}
-	if len(w.updates) == 0 {
+	if len(w.updates) == 0 && w.changed {
 		return event.Publish(ctx, s.bus, tx, UpdatedTopic, p)
 	}
 	status := w.before.Status

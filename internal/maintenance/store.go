@@ -214,11 +214,15 @@ func (store) systems(ctx context.Context, idb bun.IDB, ids []string) (map[string
 // errSystemGone is a system that was deleted between being looked up and used.
 var errSystemGone = problem.Field("systemIds", "one of the systems does not exist any more")
 
-func (store) setSystems(ctx context.Context, tx bun.Tx, id string, systemIDs []string) error {
-	if _, err := tx.NewDelete().Table("maintenance_systems").Where("maintenance_id = ?", id).Exec(ctx); err != nil {
+// replaceSystems gives each of the maintenances exactly these systems.
+func replaceSystems(ctx context.Context, tx bun.Tx, ids, systemIDs []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := tx.NewDelete().Table("maintenance_systems").Where("maintenance_id IN (?)", bun.List(ids)).Exec(ctx); err != nil {
 		return fmt.Errorf("replace systems: %w", err)
 	}
-	return insertSystems(ctx, tx, []string{id}, systemIDs)
+	return insertSystems(ctx, tx, ids, systemIDs)
 }
 
 func insertSystems(ctx context.Context, tx bun.Tx, ids, systemIDs []string) error {
