@@ -98,14 +98,16 @@ func New(d Deps) (*Server, error) {
 	s.addDocs(server, d.Docs)
 	s.addPrompts(server, d.Prompts)
 	server.AddReceivingMiddleware(s.visible)
-	s.handler = s.chain(stream(server))
+	s.handler = s.chain(stream(server, true))
 	return s, nil
 }
 
-// stream speaks the protocol for a server.
-func stream(server *sdk.Server) http.Handler {
+// stream speaks the protocol for a server. A tool of ours sends nothing before
+// its result, so the answer is one JSON document; whole also lets the status
+// wait for the outcome.
+func stream(server *sdk.Server, whole bool) http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: whole, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
 		// This server checks Host itself (host): behind a proxy on the same machine
 		// a foreign one is right.
 		DisableLocalhostProtection: true,
