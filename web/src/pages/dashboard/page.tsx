@@ -29,7 +29,7 @@ export function Component() {
   // A filter without anything behind it must not hide what there is.
   const filter = tones.find((tone) => tone.value === params.get("tone") && counts[tone.value] > 0)?.value;
   const listed = filter ? systems.filter((system) => toneOf(system) === filter) : systems;
-  const nothingWatched = data !== undefined && data.watchedSystems === 0 && systems.length === 0;
+  const nothingWatched = data !== undefined && data.watchedSystems === 0 && systems.length === 0 && failed.length === 0;
 
   return (
     <Page
@@ -65,10 +65,14 @@ export function Component() {
               )}
             </Reveal>
           ) : null}
-          <HealthyLine healthy={data.healthySystems} pending={data.pendingSystems} watched={data.watchedSystems} lastRunAt={data.lastRunAt} />
-          {inaccessible.length > 0 ? <p className="-mt-5 mb-7 px-1 text-sm text-ink-3">Without {sourcesText(inaccessible)}, which you may not see.</p> : null}
-          <Slot entries={dashboardBlocks} props={{}} />
+          {data.watchedSystems > 0 ? <HealthyLine healthy={data.healthySystems} pending={data.pendingSystems} watched={data.watchedSystems} lastRunAt={data.lastRunAt} /> : null}
+          {inaccessible.length > 0 ? <p className="mb-7 px-1 text-sm text-ink-3">Without {sourcesText(inaccessible)}, which you may not see.</p> : null}
         </>
+      ) : null}
+      {data ? (
+        <div className={nothingWatched ? "mt-7" : ""}>
+          <Slot entries={dashboardBlocks} props={{}} />
+        </div>
       ) : null}
     </Page>
   );
