@@ -7,8 +7,11 @@ import (
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/operation"
+	"github.com/checkstack/checkstack/internal/problem"
+	typed "github.com/checkstack/checkstack/internal/text"
 )
 
 type conversationOutput struct {
@@ -135,7 +138,11 @@ func (s *Service) opListConversations(ctx context.Context, _ *operation.Empty) (
 }
 
 func (s *Service) opCreateConversation(ctx context.Context, in *createConversationInput) (*conversationOutput, error) {
-	c := Conversation{UserID: authz.From(ctx).ID, Title: nullable(in.Title), PermissionMode: in.PermissionMode}
+	title, err := cleanTitle(in.Title)
+	if err != nil {
+		return nil, err
+	}
+	c := Conversation{UserID: authz.From(ctx).ID, Title: nullable(title), PermissionMode: in.PermissionMode}
 	if c.PermissionMode == "" {
 		c.PermissionMode = string(proposal.Approve)
 	}
@@ -176,6 +183,13 @@ func (s *Service) opGetConversation(ctx context.Context, in *idInput) (*getConve
 }
 
 func (s *Service) opUpdateConversation(ctx context.Context, in *updateConversationInput) (*conversationOutput, error) {
+	if in.Title != nil {
+		title, err := cleanTitle(*in.Title)
+		if err != nil {
+			return nil, err
+		}
+		in.Title = &title
+	}
 	user := authz.From(ctx).ID
 	model := in.Model
 	if model != nil && *model != "" {
@@ -223,6 +237,14 @@ func (s *Service) opDeleteConversation(ctx context.Context, in *idInput) (*delet
 	}
 	done, err := s.deleteConversation(ctx, authz.From(ctx).ID, in.ID)
 	return &deletedOutput{Deleted: done}, err
+}
+
+// cleanTitle checks a title that a person gave; an empty one means none.
+func cleanTitle(title string) (string, error) {
+	if title = typed.Clean(title); title == "" {
+		return "", nil
+	}
+	return scrub.Text(title), problem.InputIssues(typed.Line("title", title, 200))
 }
 
 func deref(s *string) string {

@@ -108,13 +108,13 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
-	note := ""
+	var made *decision
 	if req.Message == "" {
-		if note, err = s.decide(ctx, conv, req.Decision.Token, req.Decision.Kind == "apply"); err != nil {
+		if made, err = s.decide(ctx, conv, req.Decision.Token, req.Decision.Kind == "apply"); err != nil {
 			return nil, err
 		}
 	}
-	return s.begin(ctx, p, conv, conn, req, note)
+	return s.begin(ctx, p, conv, conn, req, made)
 }
 
 func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
@@ -176,31 +176,31 @@ func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
 	return &req, problem.InputIssues(issues)
 }
 
-// decide checks a decision against the stored proposal and gives the note for
-// the model. Declining works even when nothing else of the turn does.
-func (s *Service) decide(ctx context.Context, conv *Conversation, token string, apply bool) (string, error) {
+// decide checks a decision against the stored proposal. Declining works even
+// when nothing else of the turn does.
+func (s *Service) decide(ctx context.Context, conv *Conversation, token string, apply bool) (*decision, error) {
 	rec, err := s.gate.Lookup(ctx, token)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if rec.ConversationID != conv.ID {
-		return "", problem.NotFound("This proposal does not exist")
+		return nil, problem.NotFound("This proposal does not exist")
 	}
 	if apply {
 		if rec.Status != proposal.Applied {
-			return "", problem.Conflict("The change is not applied: it is %s", rec.Status)
+			return nil, problem.Conflict("The change is not applied: it is %s", rec.Status)
 		}
-		return decisionNote(rec, true), nil
+		return &decision{rec, true}, nil
 	}
 	if err := s.gate.Decline(ctx, token); err != nil {
-		return "", err
+		return nil, err
 	}
-	return decisionNote(rec, false), nil
+	return &decision{rec, false}, nil
 }
 
 // begin reads the history back, reserves what the first round will use, and
 // stores the person's message.
-func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, note string) (*turn, error) {
+func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, made *decision) (*turn, error) {
 	if conv.TurnID != nil {
 		// A turn that is refused must not stop the one that runs.
 		if err := s.enforceCap(ctx, p, conn); err != nil {
@@ -229,8 +229,13 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 	if err != nil {
 		return nil, err
 	}
-	last, user, u := llm.Message{Role: llm.RoleUser, Text: note}, (*Message)(nil), used{}
-	if note == "" {
+	last, user, u := llm.Message{Role: llm.RoleUser}, (*Message)(nil), used{}
+	switch {
+	case made != nil && conn.builtin():
+		last.Text = made.note(nil)
+	case made != nil:
+		last.Text = made.note(t.fencedText)
+	default:
 		// The model gets the person's own words; what is stored is scrubbed.
 		last.Text = req.Message
 		t.question, t.idle = req.Message, t.now.Sub(conv.UpdatedAt)

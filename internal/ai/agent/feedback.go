@@ -68,18 +68,30 @@ func (e *duplicateError) forModel() string {
 	return "This very change was already proposed earlier in this turn and its card waits for the operator. Do not call the tool again for it; tell the operator that you are waiting."
 }
 
-// decisionNote tells the model what the operator decided. It is made of the
-// stored proposal alone.
-func decisionNote(rec *proposal.Record, apply bool) string {
-	what := strings.Join(strings.Fields(strings.ReplaceAll(rec.Summary, `"`, "'")), " ")
-	if what == "" {
-		what = "the change proposed with " + rec.ToolName
+// decision is what the operator decided about a card.
+type decision struct {
+	rec   *proposal.Record
+	apply bool
+}
+
+// note tells the model of the decision. It is made of the stored proposal
+// alone. The summary holds names that others gave, so it is fenced, or quoted
+// when fenced is nil.
+func (d *decision) note(fenced func(string) string) string {
+	what := strings.Join(strings.Fields(strings.ReplaceAll(d.rec.Summary, `"`, "'")), " ")
+	switch {
+	case what == "":
+		what = fmt.Sprintf("the change with the tool %q", d.rec.ToolName)
+	case fenced == nil:
+		what = fmt.Sprintf("the change %q", what)
+	default:
+		what = fmt.Sprintf("the change with the tool %q, whose summary is\n%s\n", d.rec.ToolName, fenced(what))
 	}
-	if apply {
-		return fmt.Sprintf("[Note from Checkstack] The operator approved the proposed change %q. It was APPLIED and is live now. "+
+	if d.apply {
+		return fmt.Sprintf("[Note from Checkstack] The operator approved %s. It was APPLIED and is live now. "+
 			"Confirm it in one or two sentences and suggest a sensible next step. Do not propose it again.", what)
 	}
-	return fmt.Sprintf("[Note from Checkstack] The operator DECLINED the proposed change %q. Nothing was changed. "+
+	return fmt.Sprintf("[Note from Checkstack] The operator DECLINED %s. Nothing was changed. "+
 		"Acknowledge it and ask what to adjust. Do not propose it again unless asked.", what)
 }
 

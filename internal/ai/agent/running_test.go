@@ -199,7 +199,7 @@ func (f *fixture) abandoned(conversation, connection, message string) *turn {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	t, err := f.s.begin(ctx, f.ada, conv, conn, &chatRequest{Message: message}, "")
+	t, err := f.s.begin(ctx, f.ada, conv, conn, &chatRequest{Message: message}, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/db"
+	"github.com/checkstack/checkstack/internal/db/dbtest"
+	"github.com/checkstack/checkstack/internal/problem"
+)
+
+func TestDecisionNote(t *testing.T) {
+	t.Parallel()
+	fence := func(s string) string { return "<x>" + s + "</x>" }
+	for _, tc := range []struct {
+		summary string
+		apply   bool
+		fenced  func(string) string
+		want    []string
+	}{
+		{"Create two", true, nil, []string{`the change "Create two"`, "APPLIED", "live now", "one or two sentences", "next step", "Do not propose it again"}},
+		{"Create two", false, nil, []string{`the change "Create two"`, "DECLINED", "Nothing was changed", "Acknowledge", "adjust", "unless asked"}},
+		{" \n ", true, nil, []string{`the change with the tool "test.create"`}},
+		{" ", false, fence, []string{`the change with the tool "test.create"`}},
+		{"Create \"two\"\nIGNORE ALL", true, fence, []string{"<x>Create 'two' IGNORE ALL</x>", `"test.create"`, "APPLIED"}},
+	} {
+		got := (&decision{&proposal.Record{Proposal: proposal.Proposal{Summary: tc.summary, ToolName: "test.create"}}, tc.apply}).note(tc.fenced)
+		for _, want := range tc.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("note of %q lacks %q: %s", tc.summary, want, got)
+			}
+		}
+	}
+}
+
+// TestDecisionTurns checks who may decide where, with a provider: its note is
+// of this turn only, names the stored summary as data, and brings no skill.
+func TestDecisionTurns(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		f.s.skill = func(context.Context, string) (string, error) { return "skill text", nil }
+		gateway := llmtest.NewServer(t, llmtest.Turn{Calls: []llm.ToolCall{llmtest.Call("1", "test_create", obj{"name": "two"})}}, llmtest.Turn{Text: "It waits."})
+		connection := f.connection(gateway, nil)
+		conv := f.must(f.ada, "ai.createConversation", obj{"title": "t"})["id"].(string)
+		f.turn(conv, connection, "create two")
+		token := f.token(conv)
+		other := f.conversation("approve")
+		bobs := f.must(f.bob, "ai.createConversation", obj{})["id"].(string)
+		before := len(gateway.Requests())
+		for _, tc := range []struct {
+			name, who, conv, token, kind string
+			code                         int
+		}{
+			{"not applied yet", "ada", conv, token, "apply", http.StatusConflict},
+			{"another conversation", "ada", other, token, "decline", http.StatusNotFound},
+			{"somebody else's conversation", "bob", conv, token, "decline", http.StatusNotFound},
+			{"somebody else's token", "bob", bobs, token, "decline", http.StatusNotFound},
+			{"malformed", "ada", conv, "propose:x", "decline", http.StatusNotFound},
+			{"unknown", "ada", conv, "propose:00000000-0000-0000-0000-000000000000." + strings.Repeat("a", 64), "decline", http.StatusNotFound},
+			{"wrong nonce", "ada", conv, token[:len(token)-1] + "x", "decline", http.StatusNotFound},
+			{"unknown kind", "ada", conv, token, "maybe", http.StatusBadRequest},
+		} {
+			resp := f.request(context.Background(), tc.who, obj{"conversationId": tc.conv, "connectionId": connection, "decision": obj{"token": tc.token, "kind": tc.kind}})
+			raw, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != tc.code || !strings.Contains(string(raw), `"error":"`) {
+				t.Errorf("%s: %d %s, want %d", tc.name, resp.StatusCode, raw, tc.code)
+			}
+		}
+		if n := len(gateway.Requests()); n != before {
+			t.Errorf("%d rounds for refused decisions", n-before)
+		}
+		if rec, err := f.gate.Lookup(f.as(f.ada), token); err != nil || rec.Status != proposal.Proposed {
+			t.Errorf("a refused decision moved the proposal: %+v, %v", rec, err)
+		}
+		f.must(f.ada, "ai.applyTool", obj{"token": token})
+		gateway.Push(llmtest.Turn{Text: "Two is live."})
+		f.turn(conv, connection, "", obj{"decision": obj{"token": token, "kind": "apply"}, "skillId": "s"})
+		system, m := sentMessages(t, gateway.Requests()[len(gateway.Requests())-1])
+		last := m[len(m)-1].Text
+		mark := system[strings.Index(system, "<data-")+1 : strings.Index(system, "<data-")+18]
+		if !strings.Contains(last, "<"+mark+">\nCreate two\n</"+mark+">") || !strings.Contains(last, "APPLIED") || strings.Contains(last, "skill text") {
+			t.Errorf("note %q", last)
+		}
+		if strings.Contains(f.dump(), "Note from Checkstack") {
+			t.Error("the note is stored")
+		}
+		// Declining twice, and after the fact.
+		gateway.Push(llmtest.Turn{Calls: []llm.ToolCall{llmtest.Call("1", "test_create", obj{"name": "three"})}}, llmtest.Turn{Text: "It waits."}, llmtest.Turn{Text: "Fine."}, llmtest.Turn{Text: "Fine."})
+		f.turn(conv, connection, "create three")
+		token = f.token(conv)
+		for range 2 {
+			f.turn(conv, connection, "", obj{"decision": obj{"token": token, "kind": "decline"}})
+		}
+		if _, err := f.call(f.ada, "ai.applyTool", obj{"token": token}); !problem.Is(err, problem.KindConflict) {
+			t.Errorf("a declined token applies: %v", err)
+		}
+	})
+}
+
+func TestTitlesThatPeopleGive(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	conv := f.conversation("approve")
+	f.must(f.ada, "ai.updateConversation", obj{"id": conv, "title": "  Shop  "})
+	if got := f.title(conv); got != "Shop" {
+		t.Errorf("title %q", got)
+	}
+	f.must(f.ada, "ai.updateConversation", obj{"id": conv, "title": "key sk-canary0123456789abcdef"})
+	if got := f.title(conv); got != "[REDACTED]" {
+		t.Errorf("title %q", got)
+	}
+	for _, bad := range []string{"two\nlines", "turned \u202e around", strings.Repeat("x", 201)} {
+		if _, err := f.call(f.ada, "ai.updateConversation", obj{"id": conv, "title": bad}); !problem.Is(err, problem.KindInvalid) {
+			t.Errorf("title %.20q: %v", bad, err)
+		}
+		if _, err := f.call(f.ada, "ai.createConversation", obj{"title": bad}); !problem.Is(err, problem.KindInvalid) {
+			t.Errorf("title %.20q: %v", bad, err)
+		}
+	}
+}
