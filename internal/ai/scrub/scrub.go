@@ -25,9 +25,9 @@ var secretKeys = []string{
 	"private-key", "privatekey", "private_key", "client-secret", "clientsecret", "client_secret", "credential",
 }
 
-// edge is what may stand beside a standalone key: Go's \s is ASCII only, so
-// the Unicode spaces are listed.
-const edge = "[\\s\\x{85}\\p{Z}\"'`,;]"
+// edge is what may stand beside a standalone key: Go's \s is ASCII only and
+// lacks the vertical tab, so the other spaces are listed.
+const edge = "[\\s\\x{0b}\\x{85}\\x{feff}\\p{Z}\"'`,;]"
 
 var (
 	keyText    = regexp.MustCompile(`(?:^|` + edge + `)(?:sk|rk)-(?:proj-)?[A-Za-z0-9_-]{16,}(?:$|` + edge + `)`)
