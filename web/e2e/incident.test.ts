@@ -114,6 +114,11 @@ test("the health that it forces is shown and explained on the system's page", as
   await page.locator("main header").first().getByRole("link", { name: title }).waitFor();
   expect(await inspect(page, "system-incident")).toEqual([]);
   expect(await onPhone("system-incident")).toEqual([]);
+  await page.getByRole("link", { name: "All incidents" }).press("Enter");
+  await heading("Incidents of Card processing");
+  await page.getByRole("link", { name: title }).waitFor();
+  expect(await inspect(page, "incidents-of-system")).toEqual([]);
+  await page.goBack();
   await page.getByRole("region", { name: "Active incidents" }).getByRole("link", { name: title }).press("Enter");
   await heading(title);
 });
@@ -312,6 +317,37 @@ test("filters live in the address, and a long list comes in pages", async () => 
   await expect.poll(() => rows.count()).toBe(150);
   expect(await page.getByRole("button", { name: "Show older incidents" }).count()).toBe(0);
   await page.unroute("**/rest/incident/listIncidents*");
+});
+
+test("of five hundred systems the form lays out a few and finds the rest", async () => {
+  const systems = Array.from({ length: 500 }, (_, i) => ({ id: `01900000-0000-7000-8000-${String(i).padStart(12, "0")}`, name: `Service ${i}`, description: null, metadata: {}, links: [], groupIds: [], createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-01T00:00:00Z", version: 1 }));
+  await page.route("**/rest/catalog/getEntities", (route) => route.fulfill({ json: { systems, groups: [] } }));
+  await page.goto(`${baseUrl}/incident/config`);
+  await page.getByRole("link", { name: "Open an incident" }).press("Enter");
+  const box = page.getByRole("combobox", { name: /^Systems/ });
+  await box.focus();
+  await page.keyboard.press("ArrowDown");
+  const options = page.getByRole("listbox", { name: "Systems" }).getByRole("option");
+  await options.first().waitFor();
+  expect(await options.count()).toBe(50);
+  await page.getByText("450 more. Type to find them.").waitFor();
+  await page.keyboard.type("service 49");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("service 499");
+  await page.keyboard.press("Enter");
+  const chosen = page.getByRole("list", { name: "Chosen systems" });
+  expect(await chosen.getByRole("listitem").allInnerTexts()).toEqual(["Service 490", "Service 499"]);
+  await page.keyboard.type("serv");
+  await options.first().waitFor();
+  expect(await inspect(page, "incident-picker")).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await box.fill("");
+  await page.keyboard.press("Backspace");
+  expect(await chosen.getByRole("listitem").allInnerTexts()).toEqual(["Service 490"]);
+  await page.unroute("**/rest/catalog/getEntities");
+  await page.goto(`${baseUrl}/incident/config`);
 });
 
 test("a slow and a failing server are said, on the list and on the page of one", async () => {

@@ -88,7 +88,12 @@ function OperatorLink({ href, children }: { href?: string | undefined; children?
 const operatorComponents: Components = {
   a: OperatorLink,
   p: ({ children }) => <p dir="auto">{children}</p>,
-  li: ({ children }) => <li dir="auto">{children}</li>,
+  ul: ({ children }) => <ul dir="auto">{children}</ul>,
+  ol: ({ children, start }) => (
+    <ol dir="auto" start={start}>
+      {children}
+    </ol>
+  ),
   h1: ({ children }) => <p dir="auto" className="font-semibold">{children}</p>,
   h2: ({ children }) => <p dir="auto" className="font-semibold">{children}</p>,
   h3: ({ children }) => <p dir="auto" className="font-semibold">{children}</p>,

@@ -11,6 +11,7 @@ import { RelativeTime, Since } from "@/ui/clock";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock, SkeletonRows, toast } from "@/ui/feedback";
 import { Field, FormErrors } from "@/ui/field";
+import { Folded, isLong } from "@/ui/folded";
 import { LinkList } from "@/ui/link-list";
 import { OperatorText } from "@/ui/markdown";
 import { MentionScope } from "@/ui/mention-scope";
@@ -99,7 +100,6 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
             </h1>
           </>
         }
-        description={incident.description ? <OperatorText text={incident.description} className="mt-1.5 max-w-[75ch]" /> : null}
         actions={
           <>
             {can("ai.chat.read") ? (
@@ -133,6 +133,11 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
           </div>
         ) : null}
         <Facts incident={incident} />
+        {incident.description ? (
+          <Folded long={isLong(incident.description)} className="mb-6 max-w-[75ch]">
+            <OperatorText text={incident.description} />
+          </Folded>
+        ) : null}
         <div className="grid grid-cols-[minmax(0,1fr)] gap-x-6 lg:grid-cols-[minmax(0,1fr)_320px]">
           <div className="min-w-0">
             <Section title="Updates">
