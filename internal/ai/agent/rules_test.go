@@ -11,6 +11,7 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
+	"github.com/checkstack/checkstack/internal/problem"
 	"github.com/checkstack/checkstack/internal/zone"
 )
 
@@ -211,6 +212,31 @@ func TestSystemPrompt(t *testing.T) {
 	for _, d := range tools {
 		if d.Name == "test_list" && (!strings.Contains(string(d.Parameters), dateRule) || !strings.Contains(string(d.Parameters), `"additionalProperties":false`)) {
 			t.Errorf("schema %s", d.Parameters)
+		}
+	}
+}
+
+// TestTrailingSlashesGoInLinearTime: removing them by a pattern was quadratic.
+func TestTrailingSlashesGoInLinearTime(t *testing.T) {
+	t.Parallel()
+	c := Connection{Name: "x", DefaultModel: "m", BaseURL: "https://host/v1" + strings.Repeat("/", 1<<20)}
+	began := time.Now()
+	if err := c.validate(); err != nil || c.BaseURL != "https://host/v1" || time.Since(began) > 2*time.Second {
+		t.Errorf("%.60q, %v, after %s", c.BaseURL, err, time.Since(began))
+	}
+}
+
+func TestProposingOverTheAPIListsEveryIssue(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	_, err := f.call(f.ada, "ai.proposeTool", obj{"toolName": "test_create", "input": obj{"name": "bad"}})
+	p, ok := problem.As(err)
+	if !ok || p.Kind != problem.KindInvalid || len(p.Issues) != 2 {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []string{"test.create", "test_create"} {
+		if out := f.must(f.ada, "ai.proposeTool", obj{"toolName": name, "input": obj{"name": name}}); out["token"] == "" {
+			t.Errorf("%s: %v", name, out)
 		}
 	}
 }
