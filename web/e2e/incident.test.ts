@@ -237,6 +237,21 @@ test("a form shows what somebody else saved meanwhile, and loses nothing that wa
   expect(stored).toMatchObject({ title: "Payments fail with 503 and 504", severity: "minor", description: "The certificate ran out." });
 });
 
+test("a change of status that was decided on an old state is refused, and the text stays", async () => {
+  await page.getByRole("textbox", { name: /^Update/ }).fill("We watch it now.");
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Monitoring" });
+  await rest(page, "POST", "incident/addUpdate", { incidentId: idOf(incidentPath), message: "A fix is on its way.", statusChange: "fixing" });
+  await page.getByText("it is now “Fixing”").waitFor();
+  await page.getByRole("button", { name: "Add update" }).click();
+  await page.getByRole("form", { name: "Add an update" }).getByRole("alert").waitFor();
+  expect(await page.getByRole("textbox", { name: /^Update/ }).inputValue()).toBe("We watch it now.");
+  expect(await inspect(page, "incident-moved")).toEqual([]);
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Monitoring" });
+  await page.getByRole("button", { name: "Add update" }).click();
+  await page.getByRole("list", { name: "Updates, newest first" }).getByText("We watch it now.").waitFor();
+  await page.locator("main header").first().getByText("Monitoring").waitFor();
+});
+
 test("resolving ends it everywhere, and an update opens it again", async () => {
   await page.getByRole("button", { name: "Resolve incident" }).press("Enter");
   const dialog = page.getByRole("dialog", { name: "Resolve this incident" });

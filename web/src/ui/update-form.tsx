@@ -1,11 +1,17 @@
 import { useId, useState } from "react";
-import { issuesByPath } from "@/api/errors";
+import { ApiError, issuesByPath } from "@/api/errors";
 import { Button } from "./button";
 import { Field, FormErrors, Select } from "./field";
 import { MentionTextarea } from "./mention-textarea";
 import { audiences, type Audience } from "./timeline";
 
-export type NewUpdate = { message: string; statusChange?: string; audience: Audience };
+export type NewUpdate = {
+  message: string;
+  statusChange?: string;
+  /** The state that was shown when the change was chosen, so that a change on top of somebody else's is refused. */
+  fromStatus?: string;
+  audience: Audience;
+};
 
 /** Posts an update, with a change of status and for an audience. What was typed stays until it is stored. */
 export function UpdateForm({
@@ -24,6 +30,7 @@ export function UpdateForm({
   const id = useId();
   const [message, setMessage] = useState("");
   const [status, setStatus] = useState("");
+  const [from, setFrom] = useState(current);
   const [audience, setAudience] = useState<Audience>("public");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -36,11 +43,13 @@ export function UpdateForm({
     setBusy(true);
     setError(undefined);
     try {
-      await onAdd({ message: message.trim(), ...(status === "" || status === current ? {} : { statusChange: status }), audience });
+      await onAdd({ message: message.trim(), ...(status === "" || status === current ? {} : { statusChange: status, fromStatus: from }), audience });
       change("");
       setStatus("");
     } catch (cause) {
       setError(cause);
+      // Whatever it is now, the change has to be decided again.
+      if (cause instanceof ApiError && cause.status === 409) setStatus("");
     } finally {
       setBusy(false);
     }
@@ -58,10 +67,22 @@ export function UpdateForm({
       <Field label="Update" required id={`${id}-message`} error={errors.message} help="Markdown. Type # to mention an incident or a maintenance.">
         {(control) => <MentionTextarea {...control} rows={3} required placeholder="What is known, what happens next" value={message} onChange={change} />}
       </Field>
+      {status !== "" && from !== current ? (
+        <p role="status" className="rounded-[8px] bg-degraded-soft px-3 py-2 text-degraded-ink">
+          The status changed meanwhile: it is now “{statuses.find((each) => each.value === current)?.label ?? current}”. Choose again if yours still fits.
+        </p>
+      ) : null}
       <div className="flex flex-wrap items-end gap-3">
         <Field label="Status" id={`${id}-status`} error={errors.statusChange} className="flex-1 basis-[150px] sm:max-w-[210px]">
           {(control) => (
-            <Select {...control} value={status} onChange={(event) => setStatus(event.target.value)}>
+            <Select
+              {...control}
+              value={status}
+              onChange={(event) => {
+                setStatus(event.target.value);
+                setFrom(current);
+              }}
+            >
               <option value="">Unchanged</option>
               {statuses
                 .filter((each) => each.value !== current)

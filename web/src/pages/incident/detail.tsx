@@ -78,7 +78,7 @@ function IncidentPage({ incident, stale }: { incident: Detail; stale: { error: u
   const updates = useMemo(() => incident.updates ?? [], [incident.updates]);
   const texts = useMemo(() => [incident.description, ...updates.map((update) => update.message)], [incident.description, updates]);
   const active = isActive(incident);
-  const add = (update: NewUpdate) => addUpdate.mutateAsync({ incidentId: incident.id, message: update.message, audience: update.audience, ...(update.statusChange ? { statusChange: update.statusChange as Status } : {}) });
+  const add = (update: NewUpdate) => addUpdate.mutateAsync({ incidentId: incident.id, message: update.message, audience: update.audience, ...(update.statusChange ? { statusChange: update.statusChange as Status, fromStatus: update.fromStatus as Status } : {}) });
 
   return (
     <MentionScope texts={texts}>
