@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -101,12 +102,12 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if conv.ArchivedAt != nil {
 		return nil, errNoConversation
 	}
-	conn, err := s.Connection(ctx, req.ConnectionID)
-	if problem.Is(err, problem.KindNotFound) {
+	found := s.look(ctx, conv, req)
+	if problem.Is(found.connErr, problem.KindNotFound) {
 		return nil, problem.Field("connectionId", "names no connection; choose another one")
 	}
-	if err != nil {
-		return nil, err
+	if found.connErr != nil {
+		return nil, found.connErr
 	}
 	var made *decision
 	if req.Message == "" {
@@ -114,7 +115,29 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 			return nil, err
 		}
 	}
-	return s.begin(ctx, p, conv, conn, req, made)
+	return s.begin(ctx, p, conv, req, found, made)
+}
+
+// found is what a turn needs to know before it begins.
+type found struct {
+	conn      *Connection
+	stored    []Message
+	notes     notes
+	connErr   error
+	storedErr error
+}
+
+// look reads it, side by side: each of them is one round trip to the database.
+func (s *Service) look(ctx context.Context, conv *Conversation, req *chatRequest) *found {
+	f := &found{}
+	var reads sync.WaitGroup
+	reads.Go(func() { f.stored, f.storedErr = s.past(ctx, conv.ID) })
+	if req.ConnectionID != BuiltinID {
+		reads.Go(func() { f.notes = s.preambles(ctx, conv.ID, req) })
+	}
+	f.conn, f.connErr = s.Connection(ctx, req.ConnectionID)
+	reads.Wait()
+	return f
 }
 
 func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
@@ -200,7 +223,8 @@ func (s *Service) decide(ctx context.Context, conv *Conversation, token string, 
 
 // begin reads the history back, reserves what the first round will use, and
 // stores the person's message.
-func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, conn *Connection, req *chatRequest, made *decision) (*turn, error) {
+func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversation, req *chatRequest, found *found, made *decision) (*turn, error) {
+	conn := found.conn
 	if conv.TurnID != nil {
 		// A turn that is refused must not stop the one that runs.
 		if err := s.enforceCap(ctx, p, conn); err != nil {
@@ -209,6 +233,10 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
 			return nil, err
 		}
+		found.stored, found.storedErr = s.past(ctx, conv.ID)
+	}
+	if found.storedErr != nil {
+		return nil, found.storedErr
 	}
 	t, err := s.newTurn(p, conv, conn)
 	if err != nil {
@@ -223,10 +251,6 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		t.zone = loc
 	}
 	if t.model, err = s.model(ctx, conn); err != nil {
-		return nil, err
-	}
-	stored, err := s.past(ctx, conv.ID)
-	if err != nil {
 		return nil, err
 	}
 	last, user, u := llm.Message{Role: llm.RoleUser}, (*Message)(nil), used{}
@@ -254,9 +278,8 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 			u.model = t.modelID
 		}
 	}
-	t.preambles(ctx, req.SkillID)
-	t.stored, t.last = stored, last
-	t.history = append(replay(stored), last)
+	t.stored, t.last, t.notes = found.stored, last, found.notes
+	t.history = append(replay(t.stored), last)
 	for {
 		err := s.open(ctx, t, user, u)
 		if err == nil {

@@ -76,13 +76,21 @@ func (s *Service) Connections(ctx context.Context) ([]*Connection, error) {
 
 // Connection gives one connection; the built-in too.
 func (s *Service) Connection(ctx context.Context, id string) (*Connection, error) {
-	return loadConnection(ctx, s.db.Read, id)
-}
-
-func loadConnection(ctx context.Context, idb bun.IDB, id string) (*Connection, error) {
 	if id == BuiltinID {
 		return builtinConnection(), nil
 	}
+	var rows []connectionRow
+	err := s.db.ScanPrepared(ctx, s.db.Read, &rows, connectionSelect+" WHERE id = ?", id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read connection: %w", err)
+	case len(rows) == 0:
+		return nil, errNoConnection
+	}
+	return rows[0].connection()
+}
+
+func loadConnection(ctx context.Context, idb bun.IDB, id string) (*Connection, error) {
 	var r connectionRow
 	if err := idb.NewRaw(connectionSelect+" WHERE id = ?", id).Scan(ctx, &r); err != nil {
 		return nil, db.Found(err, errNoConnection)

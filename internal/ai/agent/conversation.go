@@ -54,12 +54,15 @@ func (s *Service) conversations(ctx context.Context, userID string) ([]Conversat
 // conversation gives a conversation of the user; one of somebody else does not
 // exist.
 func (s *Service) conversation(ctx context.Context, userID, id string) (*Conversation, error) {
-	c := new(Conversation)
-	err := s.db.Read.NewRaw("SELECT "+conversationColumns+" FROM ai_conversations WHERE id = ? AND user_id = ?", id, userID).Scan(ctx, c)
-	if err != nil {
-		return nil, db.Found(err, errNoConversation)
+	var rows []Conversation
+	err := s.db.ScanPrepared(ctx, s.db.Read, &rows, "SELECT "+conversationColumns+" FROM ai_conversations WHERE id = ? AND user_id = ?", id, userID)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read conversation: %w", err)
+	case len(rows) == 0:
+		return nil, errNoConversation
 	}
-	return c, nil
+	return &rows[0], nil
 }
 
 func (s *Service) createConversation(ctx context.Context, c Conversation) (*Conversation, error) {

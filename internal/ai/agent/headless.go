@@ -174,10 +174,8 @@ func (in *RunInput) check() (*outputShape, error) {
 func (t *turn) writeDown(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	rows, unused := t.spendRows(t.snapshot().usage)
-	for _, r := range rows {
-		if err := t.s.writeSpend(ctx, t.s.db.Write, r); err != nil {
-			t.s.log.ErrorContext(ctx, "spend could not be recorded", "principal_id", t.who.ID, "connection_id", t.conn.ID, "error", err)
-		}
+	if err := t.s.writeSpend(ctx, t.s.db.Write, rows...); err != nil {
+		t.s.log.ErrorContext(ctx, "spend could not be recorded", "principal_id", t.who.ID, "connection_id", t.conn.ID, "error", err)
 	}
 	if unused != "" {
 		if _, err := t.s.db.Write.NewRaw("DELETE FROM ai_spend WHERE id = ?", unused).Exec(ctx); err != nil {

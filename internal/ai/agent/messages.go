@@ -82,13 +82,25 @@ func (r *messageRow) model() any {
 	return string(r.ModelMessages)
 }
 
-// insertMessage appends a row. The conversation's row is locked, so each
-// message has its own place.
-func insertMessage(ctx context.Context, tx bun.Tx, conversationID string, r *messageRow) error {
-	_, err := tx.NewRaw(`INSERT INTO ai_messages (id, conversation_id, seq, role, content, parts, model_messages, created_at)
-		SELECT ?, ?, coalesce(max(seq), 0) + 1, ?, ?, ?, ?, ? FROM ai_messages WHERE conversation_id = ?`,
-		r.ID, conversationID, r.Role, string(r.Content), string(r.Parts), r.model(), r.CreatedAt, conversationID).Exec(ctx)
-	if err != nil {
+const messageValues = `(?, ?, (SELECT coalesce(max(seq), 0) + %d FROM ai_messages WHERE conversation_id = ?), ?, ?, ?, ?, ?)`
+
+var (
+	insertOne = "INSERT INTO ai_messages (id, conversation_id, seq, role, content, parts, model_messages, created_at) VALUES " + fmt.Sprintf(messageValues, 1)
+	insertTwo = insertOne + ", " + fmt.Sprintf(messageValues, 2)
+)
+
+// insertMessages appends one or two rows. The conversation's row is locked, so
+// each message has its own place, whether or not the second sees the first.
+func (s *Service) insertMessages(ctx context.Context, tx bun.Tx, conversationID string, rows ...*messageRow) error {
+	query := insertOne
+	if len(rows) == 2 {
+		query = insertTwo
+	}
+	var args []any
+	for _, r := range rows {
+		args = append(args, r.ID, conversationID, conversationID, r.Role, string(r.Content), string(r.Parts), r.model(), r.CreatedAt)
+	}
+	if _, err := s.db.ExecPrepared(ctx, tx, query, args...); err != nil {
 		return fmt.Errorf("store message: %w", err)
 	}
 	return nil
@@ -151,7 +163,7 @@ func (s *Service) messages(ctx context.Context, conversationID string) ([]Messag
 // past gives the stored messages as the model needs them: without their parts.
 func (s *Service) past(ctx context.Context, conversationID string) ([]Message, error) {
 	var rows []messageRow
-	err := s.db.Read.NewRaw("SELECT id, role, content, model_messages FROM ai_messages WHERE conversation_id = ? ORDER BY seq", conversationID).Scan(ctx, &rows)
+	err := s.db.ScanPrepared(ctx, s.db.Read, &rows, "SELECT id, role, content, model_messages FROM ai_messages WHERE conversation_id = ? ORDER BY seq", conversationID)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}

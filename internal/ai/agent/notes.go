@@ -33,24 +33,22 @@ func (n notes) message(fenced func(string) string) string {
 	return "[Note from Checkstack]\n" + strings.Join(parts, "\n\n")
 }
 
-// preambles looks up memories and skill. A failure leaves them out: the turn
-// goes on without.
-func (t *turn) preambles(ctx context.Context, skillID string) {
-	if t.conn.builtin() {
-		return
-	}
-	if t.s.memories != nil {
-		text, err := t.s.memories(ctx)
+// preambles looks up memories and, for a message, its skill. A failure leaves
+// them out: the turn goes on without.
+func (s *Service) preambles(ctx context.Context, conversationID string, req *chatRequest) (n notes) {
+	if s.memories != nil {
+		text, err := s.memories(ctx)
 		if err != nil {
-			t.s.log.WarnContext(ctx, "memories could not be read; the turn goes on without", "conversation_id", t.conv.ID, "error", err)
+			s.log.WarnContext(ctx, "memories could not be read; the turn goes on without", "conversation_id", conversationID, "error", err)
 		}
-		t.notes.memories = text
+		n.memories = text
 	}
-	if t.s.skill != nil && skillID != "" {
-		text, err := t.s.skill(ctx, skillID)
+	if s.skill != nil && req.SkillID != "" && req.Message != "" {
+		text, err := s.skill(ctx, req.SkillID)
 		if err != nil {
-			t.s.log.WarnContext(ctx, "skill could not be read; the turn goes on without", "conversation_id", t.conv.ID, "error", err)
+			s.log.WarnContext(ctx, "skill could not be read; the turn goes on without", "conversation_id", conversationID, "error", err)
 		}
-		t.notes.skill = text
+		n.skill = text
 	}
+	return n
 }

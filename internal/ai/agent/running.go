@@ -48,18 +48,24 @@ func (c *Conversation) alive(now time.Time) bool {
 // use when the connection has a cap, and stores the person's message, if there
 // is one, with an empty answer behind it. errBusy means that another turn runs.
 func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) error {
-	var userRow *messageRow
+	var rows []*messageRow
 	if user != nil {
-		var err error
-		if userRow, err = encodeMessage(*user, nil); err != nil {
+		row, err := encodeMessage(*user, nil)
+		if err != nil {
 			return err
 		}
+		rows = append(rows, row)
 	}
 	answer, err := encodeMessage(Message{ID: t.id, Role: llm.RoleAssistant, CreatedAt: t.now}, t.crashNote(llm.Usage{}))
 	if err != nil {
 		return err
 	}
+	rows = append(rows, answer)
 	now := db.Time(s.now())
+	var active *time.Time
+	if user != nil {
+		active = &now
+	}
 	var reservation *spendRow
 	if t.capped() {
 		t.first = new(llm.Request)
@@ -73,36 +79,22 @@ func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) erro
 				return err
 			}
 		}
-		q := tx.NewUpdate().Table("ai_conversations").Where("id = ? AND turn_id IS NULL AND archived_at IS NULL", t.conv.ID).
-			Set("turn_id = ?", t.id).Set("turn_alive_at = ?", now).Set("turn_stop = ?", false)
-		if user != nil {
-			q = q.Set("updated_at = ?", now)
-		}
-		if u.integrationID != "" {
-			q = q.Set("integration_id = ?", u.integrationID)
-		}
-		if u.model != "" {
-			q = q.Set("model = ?", u.model)
-		}
-		if u.title != "" {
-			q = q.Set("title = CASE WHEN title IS NULL OR trim(title) = '' THEN ? ELSE title END", u.title)
-		}
-		res, err := q.Exec(ctx)
+		res, err := s.db.ExecPrepared(ctx, tx, openStatement, t.id, now, false, active, nullable(u.integrationID), nullable(u.model), nullable(u.title), t.conv.ID)
 		if err := db.MustAffect(res, err, errBusy); err != nil {
 			return err
 		}
-		if userRow != nil {
-			if err := insertMessage(ctx, tx, t.conv.ID, userRow); err != nil {
-				return err
-			}
-		}
-		return insertMessage(ctx, tx, t.conv.ID, answer)
+		return s.insertMessages(ctx, tx, t.conv.ID, rows...)
 	})
 	if err == nil && reservation != nil {
 		t.ledger.row = reservation.id
 	}
 	return err
 }
+
+const openStatement = `UPDATE ai_conversations SET turn_id = ?, turn_alive_at = ?, turn_stop = ?, updated_at = coalesce(?, updated_at),
+	integration_id = coalesce(?, integration_id), model = coalesce(?, model),
+	title = CASE WHEN title IS NULL OR trim(title) = '' THEN coalesce(?, title) ELSE title END
+	WHERE id = ? AND turn_id IS NULL AND archived_at IS NULL`
 
 // attend keeps the turn's claim and its stream alive until ctx ends, and stops
 // the turn when it is asked to.
@@ -139,8 +131,8 @@ func (t *turn) attend(ctx context.Context, stop context.CancelCauseFunc) {
 // renew gives a sign of life and hears whether the turn is to end, and why.
 func (t *turn) renew(ctx context.Context) (cause, err error) {
 	var stops []bool
-	err = t.s.db.Write.NewRaw("UPDATE ai_conversations SET turn_alive_at = ? WHERE id = ? AND turn_id = ? RETURNING turn_stop",
-		db.Time(t.s.now()), t.conv.ID, t.id).Scan(ctx, &stops)
+	err = t.s.db.ScanPrepared(ctx, t.s.db.Write, &stops, "UPDATE ai_conversations SET turn_alive_at = ? WHERE id = ? AND turn_id = ? RETURNING turn_stop",
+		db.Time(t.s.now()), t.conv.ID, t.id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -171,8 +163,8 @@ func (t *turn) save(ctx context.Context) {
 		var row *messageRow
 		m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Parts: parts, CreatedAt: t.now, model: snap.added}
 		if row, err = encodeMessage(m, t.crashNote(snap.usage)); err == nil {
-			_, err = t.s.db.Write.NewRaw(`UPDATE ai_messages SET content = ?, parts = ?, model_messages = ? WHERE id = ?`,
-				string(row.Content), string(row.Parts), row.model(), t.id).Exec(ctx)
+			_, err = t.s.db.ExecPrepared(ctx, t.s.db.Write, "UPDATE ai_messages SET content = ?, parts = ?, model_messages = ? WHERE id = ?",
+				string(row.Content), string(row.Parts), row.model(), t.id)
 		}
 	}
 	if err != nil {
@@ -211,13 +203,11 @@ func (t *turn) finish(ctx context.Context, failure error) {
 				return err
 			}
 		}
-		for _, r := range rows {
-			if err := t.s.writeSpend(ctx, tx, r); err != nil {
-				return err
-			}
+		if err := t.s.writeSpend(ctx, tx, rows...); err != nil {
+			return err
 		}
-		_, err := tx.NewRaw(`UPDATE ai_conversations SET updated_at = ?, turn_id = CASE WHEN turn_id = ? THEN NULL ELSE turn_id END WHERE id = ?`,
-			db.Time(t.s.now()), t.id, t.conv.ID).Exec(ctx)
+		_, err := t.s.db.ExecPrepared(ctx, tx, "UPDATE ai_conversations SET updated_at = ?, turn_id = CASE WHEN turn_id = ? THEN NULL ELSE turn_id END WHERE id = ?",
+			db.Time(t.s.now()), t.id, t.conv.ID)
 		if err != nil {
 			return err
 		}
@@ -225,8 +215,8 @@ func (t *turn) finish(ctx context.Context, failure error) {
 			_, err = tx.NewRaw("DELETE FROM ai_messages WHERE id = ?", t.id).Exec(ctx)
 			return err
 		}
-		_, err = tx.NewRaw("UPDATE ai_messages SET content = ?, parts = ?, model_messages = ?, created_at = ? WHERE id = ?",
-			string(row.Content), string(row.Parts), row.model(), db.Time(t.s.now()), t.id).Exec(ctx)
+		_, err = t.s.db.ExecPrepared(ctx, tx, "UPDATE ai_messages SET content = ?, parts = ?, model_messages = ?, created_at = ? WHERE id = ?",
+			string(row.Content), string(row.Parts), row.model(), db.Time(t.s.now()), t.id)
 		return err
 	}
 	if err != nil {

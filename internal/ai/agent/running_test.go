@@ -195,11 +195,8 @@ func (f *fixture) abandoned(conversation, connection, message string) *turn {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	conn, err := f.s.Connection(ctx, connection)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	t, err := f.s.begin(ctx, f.ada, conv, conn, &chatRequest{Message: message}, nil)
+	req := &chatRequest{Message: message, ConnectionID: connection}
+	t, err := f.s.begin(ctx, f.ada, conv, req, f.s.look(ctx, conv, req), nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

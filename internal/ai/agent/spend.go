@@ -82,19 +82,36 @@ func (t *turn) reservation(id string, req llm.Request) spendRow {
 	return row
 }
 
-// admitRound writes a reservation, unless the cap is reached.
+// roomy is how many reservations must fit under the cap for a round to be let
+// in without waiting for others: no person begins more rounds at one moment.
+const roomy = 64
+
+// admitRound writes a reservation, unless the cap is reached. Far below the cap
+// it looks and writes in one statement; near it, one round after another.
 func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
-	if err := t.s.db.LockKey(ctx, tx, "ai.spend:"+t.conn.ID+":"+string(t.who.Kind)+":"+t.who.ID); err != nil {
+	c, s := t.conn, t.s
+	room := c.Cap.TokenBudget - row.sofar - roomy*int64(row.usage.TotalTokens)
+	if room > 0 {
+		args := append(s.spendArgs(row), c.ID, t.who.Kind, t.who.ID, s.windowStart(c), row.id, room)
+		done, err := affected(s.db.ExecPrepared(ctx, tx, roomyStatement, args...))
+		if err != nil {
+			return fmt.Errorf("reserve spend: %w", err)
+		}
+		if done {
+			return nil
+		}
+	}
+	if err := s.db.LockKey(ctx, tx, "ai.spend:"+c.ID+":"+string(t.who.Kind)+":"+t.who.ID); err != nil {
 		return err
 	}
-	used, err := t.s.spent(ctx, tx, t.who, t.conn, row.id)
+	used, err := s.spent(ctx, tx, t.who, c, row.id)
 	if err != nil {
 		return err
 	}
-	if err := t.conn.Cap.check(used + row.sofar); err != nil {
+	if err := c.Cap.check(used + row.sofar); err != nil {
 		return err
 	}
-	return t.s.writeSpend(ctx, tx, row)
+	return s.writeSpend(ctx, tx, row)
 }
 
 // check refuses when used has reached the cap.
@@ -109,15 +126,19 @@ func (c *SpendCap) check(used int64) error {
 // spent sums what a principal used or reserved within the window of the
 // connection's cap, except for one row.
 func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *Connection, except string) (int64, error) {
-	since := db.Time(s.now().Add(-time.Duration(c.Cap.WindowMinutes) * time.Minute))
-	var used int64
-	err := idb.NewRaw(`SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT) FROM ai_spend
-		WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ? AND id <> ?`,
-		c.ID, p.Kind, p.ID, since, except).Scan(ctx, &used)
+	var used []int64
+	err := s.db.ScanPrepared(ctx, idb, &used, "SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT)"+spentWhere, c.ID, p.Kind, p.ID, s.windowStart(c), except)
 	if err != nil {
 		return 0, fmt.Errorf("read spend: %w", err)
 	}
-	return used, nil
+	return used[0], nil
+}
+
+const spentWhere = ` FROM ai_spend WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ? AND id <> ?`
+
+// windowStart is the beginning of the window that a connection's cap counts in.
+func (s *Service) windowStart(c *Connection) time.Time {
+	return db.Time(s.now().Add(-time.Duration(c.Cap.WindowMinutes) * time.Minute))
 }
 
 // enforceCap refuses when the cap is reached, without reserving anything.
@@ -170,16 +191,35 @@ func (t *turn) spendRows(u llm.Usage) (rows []spendRow, unused string) {
 
 func counts(u llm.Usage) bool { return u.TotalTokens > 0 || u.InputTokens > 0 || u.OutputTokens > 0 }
 
-// writeSpend writes a row, or the latest figures of one that is there.
-func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, r spendRow) error {
+const (
+	spendColumns = `INSERT INTO ai_spend (id, integration_id, principal_kind, principal_id, conversation_id, model,
+		input_tokens, output_tokens, total_tokens, estimated, created_at) `
+	spendValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+	spendLatest = ` ON CONFLICT (id) DO UPDATE SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+		total_tokens = excluded.total_tokens, estimated = excluded.estimated`
+	roomyStatement = spendColumns + "SELECT " + spendValues + " WHERE (SELECT coalesce(sum(total_tokens), 0)" + spentWhere + ") < ?" + spendLatest
+)
+
+func (s *Service) spendArgs(r spendRow) []any {
 	in, out := max(r.usage.InputTokens, 0), max(r.usage.OutputTokens, 0)
-	_, err := idb.NewRaw(`INSERT INTO ai_spend (id, integration_id, principal_kind, principal_id, conversation_id, model,
-		input_tokens, output_tokens, total_tokens, estimated, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
-		total_tokens = excluded.total_tokens, estimated = excluded.estimated`,
-		r.id, r.connectionID, r.who.Kind, r.who.ID, nullable(r.conversationID), r.model, in, out,
-		max(r.usage.TotalTokens, in+out), r.usage.Estimated, db.Time(s.now())).Exec(ctx)
-	if err != nil {
+	return []any{r.id, r.connectionID, r.who.Kind, r.who.ID, nullable(r.conversationID), r.model, in, out,
+		max(r.usage.TotalTokens, in+out), r.usage.Estimated, db.Time(s.now())}
+}
+
+// writeSpend writes rows, or the latest figures of those that are there.
+func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, rows ...spendRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	values, args := "", []any(nil)
+	for i, r := range rows {
+		if i > 0 {
+			values += ", "
+		}
+		values += "(" + spendValues + ")"
+		args = append(args, s.spendArgs(r)...)
+	}
+	if _, err := s.db.ExecPrepared(ctx, idb, spendColumns+"VALUES "+values+spendLatest, args...); err != nil {
 		return fmt.Errorf("record spend: %w", err)
 	}
 	return nil
