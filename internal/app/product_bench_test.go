@@ -84,7 +84,7 @@ func launch(b testing.TB, dir string, env []string) *process {
 	jar, _ := cookiejar.New(nil)
 	p := &process{cmd: exec.Command(bin), logs: &lockedBuffer{},
 		client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	p.cmd.Env = append(os.Environ(), append(env, "LISTEN_ADDR=127.0.0.1:0", "CHECKSTACK_DATA_DIR="+dir)...)
+	p.cmd.Env = append(os.Environ(), append([]string{"LISTEN_ADDR=127.0.0.1:0", "CHECKSTACK_DATA_DIR=" + dir}, env...)...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -102,6 +102,11 @@ func launch(b testing.TB, dir string, env []string) *process {
 		b.Fatalf("did not start: %v %s", err, p.logs)
 	}
 	p.url = string(m[1])
+	for _, e := range env { // a public address is not where the process is reached
+		if addr, ok := strings.CutPrefix(e, "LISTEN_ADDR="); ok {
+			p.url = "http://" + addr
+		}
+	}
 	for {
 		resp, err := p.client.Get(p.url + "/.checkstack/ready")
 		if err == nil {
