@@ -473,8 +473,13 @@ test("the dashboard shows what incidents do to systems, counted, filtered and ke
   await rest(page, "DELETE", "incident/deleteIncident", { id: critical.id });
 });
 
-test("deleting names the incident and what goes with it", async () => {
-  await page.goto(baseUrl + incidentPath);
+test("deleting names the incident, found by its title, and what goes with it", async () => {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /Search systems/ }).waitFor();
+  await page.keyboard.type("fail with 503");
+  await page.getByRole("option", { name: /Payments fail with 503 and 504/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(baseUrl + incidentPath);
   await page.getByRole("button", { name: "More actions for this incident" }).press("Enter");
   await page.getByRole("menuitem", { name: "Delete incident" }).press("Enter");
   const dialog = page.getByRole("alertdialog");

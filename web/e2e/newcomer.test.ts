@@ -324,8 +324,10 @@ lookOnce("everything can be reached with the keyboard alone", async () => {
   const more = page.getByRole("button", { name: `More actions for ${system}` });
   await more.focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Delete system" }).waitFor();
+  // The focus moves into the menu, and in it, a moment after the key.
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "menuitem");
   await page.keyboard.press("End");
+  await page.waitForFunction(() => document.activeElement?.textContent === "Delete system");
   await page.keyboard.press("Enter");
   await heading(new RegExp(`Delete the system .${system}`));
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cancel");

@@ -1,18 +1,20 @@
 import { clsx } from "clsx";
-import { Boxes, CornerDownLeft, LogOut, Moon, Plus, Search, Sparkles, type LucideIcon } from "lucide-react";
+import { Boxes, CornerDownLeft, FileText, LogOut, Moon, Plus, Search, Sparkles, type LucideIcon } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { useId, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { useEntities } from "@/pages/catalog/api";
 import { allows } from "./access";
 import { visibleNav } from "./nav";
+import { useMentionSearch } from "@/ui/mention-search";
 import { useReturnFocus } from "@/ui/return-focus";
+import { mentionTypes } from "./mentions";
 import { rank } from "./rank";
 import { useSession } from "./session";
 
 type Command = { id: string; label: string; hint: string; icon: LucideIcon; words: string; run: () => void };
 
-/** Search over systems, pages and actions. */
+/** Search over systems, pages, actions and the records that texts can mention. */
 export function CommandPalette({ open, onOpenChange, onSignOut, onToggleTheme }: { open: boolean; onOpenChange: (open: boolean) => void; onSignOut: () => void; onToggleTheme: () => void }) {
   const focus = useReturnFocus();
   // After a command the new page decides where the focus goes.
@@ -50,6 +52,9 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
   const { rules } = useSession();
   const entities = useEntities(allows(rules, "catalog.system.read"));
   const [query, setQuery] = useState("");
+  const types = useMemo(() => mentionTypes.filter((type) => allows(rules, type.rule)), [rules]);
+  // One letter would find almost everything.
+  const found = useMentionSearch(types, query.trim().length > 1 ? query.slice(0, 200) : undefined);
   const [active, setActive] = useState(0);
   const listId = useId();
 
@@ -72,7 +77,10 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
     return list;
   }, [rules, entities.data, navigate, onSignOut, onToggleTheme]);
 
-  const shown = useMemo(() => rank(commands, query, (command) => command.words).slice(0, 30), [commands, query]);
+  const shown = useMemo(() => {
+    const records = query.trim().length > 1 ? found.items.map(({ type, id, title, active }): Command => ({ id: `${type.type}/${id}`, label: title, hint: active === false ? `${type.noun}, over` : type.noun, icon: FileText, words: title, run: () => void navigate(type.href(id)) })) : [];
+    return rank([...commands, ...records], query, (command) => command.words).slice(0, 30);
+  }, [commands, query, found.items, navigate]);
   const index = Math.min(active, Math.max(0, shown.length - 1));
   const run = (command: Command | undefined) => {
     if (!command) return;
@@ -130,7 +138,7 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
               className={clsx("flex min-h-9 cursor-pointer items-center gap-3 rounded-[6px] px-3 py-1.5", i === index && "bg-accent-soft")}
             >
               <Icon aria-hidden size={16} className="shrink-0 text-ink-3" />
-              <span className="min-w-0 flex-1 truncate">{command.label}</span>
+              <bdi className="min-w-0 flex-1 truncate">{command.label}</bdi>
               <span className="text-sm text-ink-3">{command.hint}</span>
               {i === index ? <CornerDownLeft aria-hidden size={14} className="text-ink-3" /> : null}
             </div>

@@ -1,39 +1,10 @@
-import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useId, useLayoutEffect, useRef, useState, type TextareaHTMLAttributes } from "react";
 import { Textarea } from "./field";
 import { useMentionTypes } from "./mention-scope";
-import { mentionLimit, mentionMarkdown, mentionQuery, rankMentions, type MentionItem, type MentionType } from "./mentions";
-import { useSettled } from "./settled";
+import { useMentionSearch, type Suggestion } from "./mention-search";
+import { mentionMarkdown, mentionQuery } from "./mentions";
 import { Badge } from "./state";
-
-type Suggestion = MentionItem & { type: MentionType };
-
-function useSuggestions(query: string | undefined) {
-  const types = useMentionTypes();
-  const settled = useSettled(query, 120);
-  const asked = query === undefined ? undefined : settled;
-  return useQueries({
-    queries: types.map((type) => ({
-      queryKey: [type.plugin, "mentionSearch", type.type, asked?.trim() ?? ""],
-      queryFn: () => type.search(asked?.trim() ?? "", mentionLimit),
-      enabled: asked !== undefined,
-      placeholderData: keepPreviousData,
-      staleTime: 10_000,
-    })),
-    combine: (results: UseQueryResult<MentionItem[]>[]) => ({
-      items: rankMentions(
-        results.flatMap((result, i) => {
-          const type = types[i];
-          return type ? (result.data ?? []).map((item): Suggestion => ({ ...item, type })) : [];
-        }),
-        asked ?? "",
-      ),
-      pending: asked !== query || results.some((result) => result.isPending),
-      failed: results.length > 0 && results.every((result) => result.isError),
-    }),
-  });
-}
 
 /**
  * A text field for Markdown. "#" opens a list of records to mention: arrow keys
@@ -46,16 +17,16 @@ export function MentionTextarea({
 }: Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "onChange" | "onKeyDown" | "onSelect" | "onBlur"> & { value: string; onChange: (value: string) => void }) {
   const listId = useId();
   const box = useRef<HTMLDivElement>(null);
-  const typesKnown = useMentionTypes().length > 0;
+  const types = useMentionTypes();
   const [caret, setCaret] = useState<number>();
   const [active, setActive] = useState(0);
   /** Where a "#" stands whose list was closed on purpose. */
   const [dismissed, setDismissed] = useState<number>();
   const nextCaret = useRef<number>(undefined);
 
-  const found = caret === undefined || !typesKnown ? undefined : mentionQuery(value, caret);
+  const found = caret === undefined || types.length === 0 ? undefined : mentionQuery(value, caret);
   const open = found !== undefined && found.start !== dismissed;
-  const { items, pending, failed } = useSuggestions(open ? found.query : undefined);
+  const { items, pending, failed } = useMentionSearch(types, open ? found.query : undefined);
   const shown = open && (items.length > 0 || failed || (found.query.length < 20 && !pending && !/\s/.test(found.query)));
   const index = Math.min(active, Math.max(0, items.length - 1));
 
