@@ -33,13 +33,17 @@ const examples = "- `what is down?` or `is Payments API ok?`\n" +
 	"- `list systems`, `list checks`, `list groups`\n" +
 	"- `create system Billing with description invoices and payments`\n" +
 	"- `rename system Billing to Invoicing`, `delete system Invoicing`\n" +
+	"- `open a critical incident on Payments API: card payments fail`, `update incident Card payments fail: we found the cause`, `resolve the Payments incident`\n" +
+	"- `schedule maintenance \"DB upgrade\" for Payments API tomorrow 22:00 to 23:30`, `extend maintenance DB upgrade by 30 minutes`\n" +
+	"- `schedule maintenance for Search every Sunday 02:00 to 03:00`, `move maintenance DB upgrade to Saturday`\n" +
+	"- `list incidents`, `show incident Card payments fail`, `upcoming maintenances`, `cancel maintenance DB upgrade`\n" +
 	"- `create group Backend`, `add Billing to group Backend`\n" +
 	"- `pause check Payments API`, `change interval of check Payments API to 5 minutes`"
 
 const connectHint = "For free conversation, add a connection to a language model in the settings."
 
 func planHelp(*turn, matched) step {
-	return answer("I am the built-in assistant, no language model. I understand a fixed set of requests about your systems and health checks, for example:\n\n" +
+	return answer("I am the built-in assistant, no language model. I understand a fixed set of requests about your systems, health checks, incidents and maintenances, for example:\n\n" +
 		examples + "\n\nI change nothing by surprise: in approve mode each change waits for your decision, and a deletion always does.\n\n" + connectHint)
 }
 

@@ -62,11 +62,12 @@ type turn struct {
 	forced  bool
 	offered map[string]bool
 	results map[string]result // by call.key, of this turn only
+	recent  map[string]string // by kind, the id or title of the incident or maintenance last changed or shown
 }
 
 func newTurn(req llm.Request) *turn {
 	t := &turn{now: req.Turn.Now, zone: req.Turn.Zone, forced: req.Turn.Forced,
-		offered: map[string]bool{}, results: map[string]result{}}
+		offered: map[string]bool{}, results: map[string]result{}, recent: map[string]string{}}
 	if t.zone == nil {
 		t.zone = time.UTC
 	}
@@ -79,6 +80,11 @@ func newTurn(req llm.Request) *turn {
 			t.command, start = m.Text, i+1
 		}
 	}
+	for _, m := range req.Messages[:max(0, start-1)] {
+		for _, c := range m.ToolCalls {
+			t.remember(c)
+		}
+	}
 	keys := map[string]string{}
 	for _, m := range req.Messages[start:] {
 		for _, c := range m.ToolCalls {
@@ -89,6 +95,17 @@ func newTurn(req llm.Request) *turn {
 		}
 	}
 	return t
+}
+
+// remember keeps which incident or maintenance a call was about.
+func (t *turn) remember(c llm.ToolCall) {
+	kind, _, _ := strings.Cut(c.Name, "_")
+	if kind != "incident" && kind != "maintenance" {
+		return
+	}
+	if id := firstText(object(string(c.Arguments)), kind+"Id", "id", "title"); id != "" {
+		t.recent[kind] = id
+	}
 }
 
 // may reports whether a tool is offered, or was when its result came (the last
@@ -189,6 +206,12 @@ func notOffered(tool string) string {
 		"healthcheck_status": "read health checks", "healthcheck_propose": "create health checks",
 		"healthcheck_update": "change health checks", "healthcheck_delete": "delete health checks",
 		"system_issues": "read issues",
+		"incident_list": "list incidents", "incident_get": "read incidents", "incident_create": "open incidents", "incident_update": "change incidents",
+		"incident_addUpdate": "update incidents", "incident_resolve": "resolve incidents", "incident_delete": "delete incidents",
+		"incident_addLink": "change links of incidents", "incident_removeLink": "change links of incidents",
+		"maintenance_list": "list maintenances", "maintenance_get": "read maintenances", "maintenance_create": "schedule maintenances", "maintenance_update": "change maintenances",
+		"maintenance_addUpdate": "update maintenances", "maintenance_close": "complete maintenances", "maintenance_delete": "delete maintenances",
+		"maintenance_addLink": "change links of maintenances", "maintenance_removeLink": "change links of maintenances",
 	}[tool]
 	if what == "" {
 		what = "do that"

@@ -8,14 +8,25 @@ import (
 	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/zone"
 )
 
 var (
-	berlin = time.FixedZone("CET", 3600)
+	berlin = mustZone("Europe/Berlin")
 	now    = time.Date(2026, 11, 30, 13, 5, 0, 0, time.UTC)
 )
 
+func mustZone(name string) *time.Location {
+	loc, err := zone.Load(name)
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
+
 var allTools = []string{
+	"incident_list", "incident_get", "incident_create", "incident_update", "incident_addUpdate", "incident_resolve", "incident_addLink", "incident_removeLink", "incident_delete",
+	"maintenance_list", "maintenance_get", "maintenance_create", "maintenance_update", "maintenance_addUpdate", "maintenance_close", "maintenance_addLink", "maintenance_removeLink", "maintenance_delete",
 	"catalog_listSystems", "catalog_createSystem", "catalog_updateSystem", "catalog_deleteSystem",
 	"catalog_listGroups", "catalog_createGroup", "catalog_updateGroup", "catalog_deleteGroup",
 	"catalog_addSystemToGroup", "catalog_removeSystemFromGroup",
