@@ -57,8 +57,9 @@ type DB struct {
 	// Read is the pool for queries; on PostgreSQL it is Write.
 	Read *bun.DB
 
-	url  string
-	lock *os.File
+	url   string
+	lock  *os.File
+	plans plans
 }
 
 // Open opens the database without touching its tables.
@@ -167,6 +168,7 @@ func (d *DB) Close() error {
 	if d.Read != d.Write {
 		err = errors.Join(d.Read.Close(), err)
 	}
+	d.plans.close()
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Close())
 	}

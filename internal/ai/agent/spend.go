@@ -92,7 +92,8 @@ func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
 	c, s := t.conn, t.s
 	room := c.Cap.TokenBudget - row.sofar - roomy*int64(row.usage.TotalTokens)
 	if room > 0 {
-		args := append(s.spendArgs(row), c.ID, t.who.Kind, t.who.ID, s.windowStart(c), row.id, room)
+		// What the turn itself has reserved before counts twice here, on the safe side.
+		args := append(s.spendArgs(row), c.ID, t.who.Kind, t.who.ID, s.windowStart(c), room)
 		done, err := affected(s.db.ExecPrepared(ctx, tx, roomyStatement, args...))
 		if err != nil {
 			return fmt.Errorf("reserve spend: %w", err)
@@ -127,14 +128,14 @@ func (c *SpendCap) check(used int64) error {
 // connection's cap, except for one row.
 func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *Connection, except string) (int64, error) {
 	var used []int64
-	err := s.db.ScanPrepared(ctx, idb, &used, "SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT)"+spentWhere, c.ID, p.Kind, p.ID, s.windowStart(c), except)
+	err := s.db.ScanPrepared(ctx, idb, &used, "SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT)"+spentWhere+" AND id <> ?", c.ID, p.Kind, p.ID, s.windowStart(c), except)
 	if err != nil {
 		return 0, fmt.Errorf("read spend: %w", err)
 	}
 	return used[0], nil
 }
 
-const spentWhere = ` FROM ai_spend WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ? AND id <> ?`
+const spentWhere = ` FROM ai_spend WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ?`
 
 // windowStart is the beginning of the window that a connection's cap counts in.
 func (s *Service) windowStart(c *Connection) time.Time {

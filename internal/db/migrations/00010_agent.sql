@@ -12,4 +12,7 @@ ALTER TABLE ai_conversations ADD COLUMN turn_alive_at TIMESTAMPTZ;
 ALTER TABLE ai_conversations ADD COLUMN turn_stop BOOLEAN NOT NULL DEFAULT FALSE;
 CREATE INDEX ai_conversations_turn ON ai_conversations (turn_alive_at) WHERE turn_id IS NOT NULL;
 
+-- The cap sums a window before every turn, from the index alone.
+DROP INDEX ai_spend_window;
+CREATE INDEX ai_spend_window ON ai_spend (integration_id, principal_kind, principal_id, created_at, total_tokens);
 CREATE INDEX ai_spend_time ON ai_spend (created_at);
