@@ -17,7 +17,7 @@ let search = "";
 let incidentPath = "";
 
 const title = "Payments fail with 503";
-const readerAccount = { name: "Grace Hopper", email: "grace@example.com", password: "Reads-Only-1" };
+const readerAccount = { name: "Edsger Dijkstra", email: "edsger@example.com", password: "Reads-Only-1" };
 
 beforeAll(async () => {
   browser = await launch();

@@ -1,6 +1,7 @@
 import { CalendarClock } from "lucide-react";
 import { Link } from "react-router";
 import { useFirst } from "@/pages/maintenance/api";
+import { foldSeries } from "@/pages/maintenance/folding";
 import { useNow } from "@/ui/clock";
 import { ErrorState } from "@/ui/feedback";
 import { isolate } from "@/ui/bidi";
@@ -8,10 +9,12 @@ import { relativeTime } from "@/ui/time";
 import { localZone, offsetLabel, windowText } from "@/ui/zone";
 
 const shown = 3;
+/** How many windows are looked through for the first ones of different series. */
+const looked = 30;
 
 /** The planned maintenances that come next; absent when there are none. */
 export default function Upcoming() {
-  const next = useFirst({ status: "scheduled", sortOrder: "asc" }, shown + 1);
+  const next = useFirst({ status: "scheduled", sortOrder: "asc" }, looked);
   const now = useNow();
   if (next.isError && !next.data) {
     return (
@@ -20,12 +23,12 @@ export default function Upcoming() {
       </div>
     );
   }
-  const rows = next.data?.maintenances ?? [];
+  const rows = foldSeries(next.data?.maintenances ?? []);
   if (rows.length === 0) return null;
   return (
     <section aria-label="Upcoming maintenances" className="mb-7">
       <ul className="card divide-y divide-line">
-        {rows.slice(0, shown).map((maintenance, i) => {
+        {rows.slice(0, shown).map(({ row: maintenance, more }, i) => {
           const systems = maintenance.systemIds?.length ?? 0;
           const start = Date.parse(maintenance.startAt);
           return (
@@ -39,6 +42,7 @@ export default function Upcoming() {
                 <span className="text-ink-2">
                   , {windowText(start, Date.parse(maintenance.endAt), localZone())} <span className="text-ink-3">{offsetLabel(start, localZone())}</span>
                   {" · "}
+                  {more > 0 ? "repeats · " : ""}
                   <span title={(maintenance.systems ?? []).slice(0, 20).map((each) => isolate(each.name)).join(", ")}>{systems === 1 ? "1 system" : `${systems} systems`}</span>
                 </span>
               </span>

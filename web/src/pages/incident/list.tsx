@@ -2,7 +2,7 @@ import { CircleCheck, Plus, Siren, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link, Navigate, useParams, useSearchParams } from "react-router";
 import { useCan } from "@/app/session";
-import { useEntities, useSystem } from "@/pages/catalog/api";
+import { SystemFilter, SystemHeading } from "@/pages/catalog/system-filter";
 import { isolate } from "@/ui/bidi";
 import { BulkBar, BulkNote, type BulkReport } from "@/ui/bulk-bar";
 import { Button, LinkButton } from "@/ui/button";
@@ -60,7 +60,7 @@ function Incidents({ systemId }: { systemId: string | undefined }) {
   return (
     <Page
       title={systemId ? "Incidents of a system" : "Incidents"}
-      {...(systemId ? { heading: <SystemHeading systemId={systemId} /> } : {})}
+      {...(systemId ? { heading: <SystemHeading systemId={systemId} noun="Incidents" /> } : {})}
       actions={
         manage ? (
           <LinkButton look="primary" to={`/incident/new${system ? `?systemId=${system}` : ""}`} icon={<Plus aria-hidden size={16} />}>
@@ -113,37 +113,6 @@ function Incidents({ systemId }: { systemId: string | undefined }) {
         }))}
       />
     </Page>
-  );
-}
-
-function SystemHeading({ systemId }: { systemId: string }) {
-  const system = useSystem(systemId);
-  return (
-    <>
-      <Link to={`/catalog/system/${systemId}`} className="mb-1.5 inline-flex max-w-full items-center gap-1 text-sm text-ink-3 hover:text-ink">
-        <bdi className="truncate">{system.data?.name ?? "System"}</bdi>
-      </Link>
-      <h1 className="text-xl font-semibold tracking-[-0.01em] break-words">
-        Incidents{system.data ? " of " : ""}
-        <bdi>{system.data?.name}</bdi>
-      </h1>
-    </>
-  );
-}
-
-function SystemFilter({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const entities = useEntities();
-  const systems = entities.data?.systems ?? [];
-  return (
-    <Select aria-label="System" className="w-auto! max-w-[220px]" value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">All systems</option>
-      {value !== "" && !systems.some((each) => each.id === value) ? <option value={value}>Unknown system</option> : null}
-      {systems.map((each) => (
-        <option key={each.id} value={each.id}>
-          {each.name}
-        </option>
-      ))}
-    </Select>
   );
 }
 
