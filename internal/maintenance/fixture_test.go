@@ -172,11 +172,17 @@ func decode(t *testing.T, v any) map[string]any {
 	return m
 }
 
-func (b *bundle) must(id, input string, args ...any) map[string]any {
+func (b *bundle) must(id, format string, args ...any) map[string]any {
 	b.t.Helper()
-	out, err := b.call(manager, id, fmt.Sprintf(input, args...))
+	return b.done(id, fmt.Sprintf(format, args...))
+}
+
+// done runs an operation as a manager and expects no fault.
+func (b *bundle) done(id, input string) map[string]any {
+	b.t.Helper()
+	out, err := b.call(manager, id, input)
 	if err != nil {
-		b.t.Fatalf("%s %s: %v", id, fmt.Sprintf(input, args...), err)
+		b.t.Fatalf("%s %s: %v", id, input, err)
 	}
 	return out
 }
