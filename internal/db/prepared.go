@@ -28,12 +28,12 @@ func (d *DB) ExecPrepared(ctx context.Context, idb bun.IDB, query string, args .
 	if pool == nil {
 		pool = d.Write.DB
 	}
-	stmt := d.plans.get(pool, query)
+	stmt := d.plans.get(pool, query) //nolint:sqlclosecheck // the plan stays for the next caller
 	switch tx, inTx := idb.(bun.Tx); {
 	case stmt == nil:
 		return idb.NewRaw(query, args...).Exec(ctx)
 	case inTx:
-		return tx.StmtContext(ctx, stmt).ExecContext(ctx, d.plain(args)...)
+		return tx.StmtContext(ctx, stmt).ExecContext(ctx, d.plain(args)...) //nolint:sqlclosecheck // ends with the transaction
 	}
 	return stmt.ExecContext(ctx, d.plain(args)...)
 }
@@ -52,19 +52,23 @@ func (d *DB) ScanPrepared(ctx context.Context, idb bun.IDB, dest any, query stri
 		if pool == nil {
 			pool = d.Write.DB
 		}
-		stmt := d.plans.get(pool, query)
+		stmt := d.plans.get(pool, query) //nolint:sqlclosecheck // the plan stays for the next caller
 		if stmt == nil {
 			return idb.NewRaw(query, args...).Scan(ctx, dest)
 		}
 		if tx, inTx := idb.(bun.Tx); inTx {
-			stmt = tx.StmtContext(ctx, stmt)
+			stmt = tx.StmtContext(ctx, stmt) //nolint:sqlclosecheck // ends with the transaction
 		}
 		rows, err = stmt.QueryContext(ctx, d.plain(args)...)
 	}
 	if err != nil {
 		return err
 	}
-	return d.Read.ScanRows(ctx, rows, dest)
+	defer func() { _ = rows.Close() }()
+	if err := d.Read.ScanRows(ctx, rows, dest); err != nil {
+		return err
+	}
+	return rows.Err()
 }
 
 // plans keeps SQLite's prepared statements. Preparing needs a connection, and
@@ -93,7 +97,7 @@ func (p *plans) get(pool *sql.DB, query string) *sql.Stmt {
 	}
 	p.stmts[key] = nil
 	p.busy.Go(func() {
-		stmt, err := pool.PrepareContext(context.Background(), query)
+		stmt, err := pool.PrepareContext(context.Background(), query) //nolint:sqlclosecheck // the pool closes it
 		if err != nil {
 			return // it goes on unprepared, and says what is wrong there
 		}
