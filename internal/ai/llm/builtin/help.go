@@ -19,9 +19,9 @@ func helpIntents() []intent {
 			"(create|add|make|new|delete|remove|rename|pause|resume|put|move|monitor|watch|set|change|update|list|show) {first} (and|and then|then) (add|create|put|delete|remove|rename|pause|resume|monitor|watch|assign|move) {second}",
 			"(create|add|make|new|delete|remove|pause|resume) {first} and [a|the] [new] (system|group|check|health check) {second}"),
 		define("bulk", func(*turn, matched) step {
-			return answer("I change one thing at a time. Name it, for example `delete system Billing`; `list systems`, `list checks` and `list groups` show what there is. Nothing was changed.")
+			return answer("I change one thing at a time. Name it, for example `delete system Billing`; `list systems`, `list checks`, `list incidents` and the like show what there is. Nothing was changed.")
 		},
-			"(delete|remove|drop|erase|get rid of|pause|suspend|disable|stop|resume|unpause|enable|rename) (everything|all|every|them all|both) [of] [the|my|our] [systems|checks|groups|system|check|group|health checks|monitors]"),
+			"(delete|remove|drop|erase|get rid of|pause|suspend|disable|stop|resume|unpause|enable|rename|resolve|close|end|finish|cancel|update|extend|move) (everything|all|every|them all|both) [of] [the|my|our] [open|active|resolved|upcoming|scheduled] [systems|checks|groups|system|check|group|health checks|monitors|incidents|incident|maintenances|maintenance]"),
 		define("decide", func(*turn, matched) step {
 			return answer("I cannot decide that for you. If a card is waiting, use its Apply or Decline button; otherwise tell me what to do.")
 		}, "(yes|yep|yeah|sure|stop|abort|apply|apply it|apply both|apply all|approve|approve it|confirm|do it|go ahead|no|nope|cancel|decline|decline it|reject|never mind|undo|undo it)"),

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	windowWords  = "maintenance|maintenance window|downtime|downtime window"
+	windowWords  = "maintenance window|maintenance|downtime window|downtime"
 	windowsWords = "maintenances|maintenance|maintenance windows|downtimes|planned work"
 	comingWords  = "upcoming|planned|scheduled|future|coming|next"
 	runningWords = "active|current|running|ongoing|open"
@@ -99,7 +99,7 @@ func maintenanceIntents() []intent {
 			"("+deleteWords+") [the] {name} maintenance", "("+deleteWords+") [the|this|that] maintenance"),
 		define("schedule maintenance", planSchedule,
 			"(schedule|plan|create|add|set up|book|arrange|new|start|make|begin|announce) [a|an|another|the|new] [new|planned|recurring|weekly|daily|regular] ("+windowWords+") {what}",
-			"(take|put) {what} (into|in) maintenance").prose(),
+			"(take|put) {into} (into|in) maintenance {what}", "(take|put) {into} (into|in) maintenance").prose(),
 		define("schedule maintenance without words", func(*turn, matched) step {
 			return answer("On which system, and when? For example `schedule maintenance \"DB upgrade\" for Payments API tomorrow 22:00 to 23:30`.")
 		}, "(schedule|plan|create|add|set up|book|arrange|new|start|make) [a|an|another|the|new] [new|planned] ("+windowWords+")"),
@@ -165,8 +165,8 @@ func planSchedule(t *turn, m matched) step {
 		return answer(notOffered("maintenance_create"))
 	}
 	words := m.words("what")
-	if strings.Contains(m.u.verbatim, "into maintenance") || strings.Contains(m.u.verbatim, "in maintenance") {
-		words = append([]string{"for"}, words...)
+	if into := m.words("into"); len(into) > 0 {
+		words = append(append([]string{"for"}, into...), words...)
 	}
 	w := t.readTiming(words)
 	results, s := t.need(listSystems)

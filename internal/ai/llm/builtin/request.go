@@ -163,6 +163,9 @@ var about = []string{"on", "for", "of", "affecting", "impacting", "concerning", 
 // settle finds the systems and the title in the segments, with the systems that
 // exist. It gives what to ask.
 func (q *request) settle(systems []thing, short bool) string {
+	if len(systems) == 0 {
+		return "There is no system yet that you may see. Create one first, for example `create system Billing`."
+	}
 	var unknown string
 	for _, s := range q.segments {
 		title, found, rest, bad := q.split(s.words, systems)
@@ -197,9 +200,6 @@ func (q *request) settle(systems []thing, short bool) string {
 	}
 	if len(q.systems) == 0 {
 		text := "Which systems are concerned? Say it behind `on`, for example `… on Payments API and Billing`."
-		if len(systems) == 0 {
-			return "There is no system yet that you may see. Create one first, for example `create system Billing`."
-		}
 		if short {
 			text += " The list of systems was too long to see all of it."
 		}

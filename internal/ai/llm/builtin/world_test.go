@@ -52,7 +52,21 @@ func defaultWorld() world {
 		`healthcheck_status {"systemId":"s1"}`: `{"checks":[{"configurationId":"c1","name":"Payments health","systemId":"s1","systemName":"Payments API","status":"unhealthy","since":"2026-11-30T13:00:00.000Z","reason":"Check failed: connection refused","intervalSeconds":30,"paused":false}]}`,
 		`healthcheck_status {"systemId":"s2"}`: `{"checks":[{"configurationId":"c2","name":"Billing page","systemId":"s2","systemName":"Billing","status":"healthy","since":"2026-11-29T10:00:00.000Z","intervalSeconds":60,"paused":false}]}`,
 		"system_issues":                        `{"systems":[{"systemId":"s1","systemName":"Payments API","signals":[{"source":"healthcheck","tone":"error","label":"Unhealthy","since":"2026-11-30T13:00:00Z"},{"source":"incident","tone":"warn","label":"Open incident","detail":"Card payments fail"}]}],"totalSystems":1,"totalSignals":2,"checkedSources":["healthcheck","incident"],"inaccessibleSources":["slo"],"failedSources":["anomaly"]}`,
-		`system_issues {"systemIds":["s2"]}`:   `{"systems":[],"totalSystems":0,"totalSignals":0,"checkedSources":["healthcheck"],"inaccessibleSources":[],"failedSources":[]}`,
+		"incident_list": `{"incidents":[
+			{"id":"i1","title":"Card payments fail","status":"investigating","severity":"critical","systems":[{"id":"s1","name":"Payments API"}],"createdAt":"2026-11-30T13:00:00.000Z"},
+			{"id":"i2","title":"Slow invoices","status":"monitoring","severity":"minor","systems":[{"id":"s2","name":"Billing"},{"id":"s1","name":"Payments API"}],"createdAt":"2026-11-29T10:00:00.000Z"}],"activeCount":2}`,
+		`incident_list {"includeResolved":true,"limit":100,"query":"Old one"}`: `{"incidents":[{"id":"i0","title":"Old one","status":"resolved","severity":"minor","systems":[{"id":"s2","name":"Billing"}],"createdAt":"2026-10-01T10:00:00Z","resolvedAt":"2026-10-01T11:00:00Z"}],"activeCount":2}`,
+		`incident_list {"includeResolved":true,"limit":100,"query":"nothing"}`: `{"incidents":[],"activeCount":2}`,
+		"incident_get": `{"id":"i1","title":"Card payments fail","description":"All cards","status":"investigating","severity":"critical","override":"unhealthy","suppressNotifications":true,"systems":[{"id":"s1","name":"Payments API"}],"createdAt":"2026-11-30T13:00:00.000Z",
+			"updates":[{"at":"2026-11-30T13:01:00.000Z","by":"Ada","audience":"internal","statusChange":"investigating","message":"Looking <b>"}],"links":[{"id":"l1","label":"Call","url":"https://meet.example.com/x"}]}`,
+		"maintenance_list": `{"maintenances":[
+			{"id":"m1","title":"DB upgrade","status":"scheduled","startAt":"2026-12-05T21:00:00.000Z","endAt":"2026-12-05T22:30:00.000Z","systems":[{"id":"s1","name":"Payments API"}]},
+			{"id":"m2","title":"Weekly reboot","status":"scheduled","startAt":"2026-12-06T01:00:00.000Z","endAt":"2026-12-06T02:00:00.000Z","systems":[{"id":"s2","name":"Billing"}],"seriesId":"w"},
+			{"id":"m3","title":"Weekly reboot","status":"scheduled","startAt":"2026-12-13T01:00:00.000Z","endAt":"2026-12-13T02:00:00.000Z","systems":[{"id":"s2","name":"Billing"}],"seriesId":"w"},
+			{"id":"m4","title":"Disk swap","status":"in_progress","startAt":"2026-11-30T12:00:00.000Z","endAt":"2026-11-30T14:00:00.000Z","systems":[{"id":"s1","name":"Payments API"},{"id":"s2","name":"Billing"}]}]}`,
+		`maintenance_list {"limit":100,"query":"nothing"}`: `{"maintenances":[]}`,
+		"maintenance_get":                    `{"id":"m1","title":"DB upgrade","status":"scheduled","startAt":"2026-12-05T21:00:00.000Z","endAt":"2026-12-05T22:30:00.000Z","systems":[{"id":"s1","name":"Payments API"}],"updates":[],"links":[{"id":"l2","label":"Ticket","url":"https://t.example.com/1"}]}`,
+		`system_issues {"systemIds":["s2"]}`: `{"systems":[],"totalSystems":0,"totalSignals":0,"checkedSources":["healthcheck"],"inaccessibleSources":[],"failedSources":[]}`,
 	}}
 }
 
