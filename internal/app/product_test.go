@@ -63,7 +63,8 @@ func eachProduct(t *testing.T, fn func(t *testing.T, p *product)) {
 func newProduct(t *testing.T, databaseURL string) *product {
 	t.Helper()
 	logs := &lockedBuffer{}
-	cfg := config.Config{DataDir: t.TempDir(), BaseURL: "http://localhost:3000", DatabaseURL: databaseURL, DatabasePoolMax: 8,
+	server := httptest.NewUnstartedServer(nil)
+	cfg := config.Config{DataDir: t.TempDir(), BaseURL: "http://" + server.Listener.Addr().String(), DatabaseURL: databaseURL, DatabasePoolMax: 8,
 		CheckWorkers: 16, EncryptionMasterKey: strings.Repeat("c3", 32), TrustedProxies: "127.0.0.0/8"}
 	a, err := build(t.Context(), cfg, "test", slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -73,7 +74,9 @@ func newProduct(t *testing.T, databaseURL string) *product {
 		t.Fatal(err)
 	}
 	jar, _ := cookiejar.New(nil)
-	p := &product{application: a, server: httptest.NewServer(a.server.Handler()), client: &http.Client{Jar: jar}, logs: logs}
+	server.Config.Handler = a.server.Handler()
+	server.Start()
+	p := &product{application: a, server: server, client: &http.Client{Jar: jar}, logs: logs}
 	t.Cleanup(func() {
 		a.signals.Stop()
 		p.server.CloseClientConnections()

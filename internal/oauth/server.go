@@ -74,6 +74,10 @@ func New(d Deps) *Server {
 	return s
 }
 
+// ReadDocumentsWith replaces the client that reads metadata documents; call it
+// before the server serves.
+func (s *Server) ReadDocumentsWith(c *http.Client) { s.http = c }
+
 func (s *Server) clock() time.Time { return db.Time(s.now()) }
 
 // Resource gives the address of the MCP endpoint, the audience of every token.
