@@ -243,7 +243,7 @@ test("a change of status that was decided on an old state is refused, and the te
   await rest(page, "POST", "incident/addUpdate", { incidentId: idOf(incidentPath), message: "A fix is on its way.", statusChange: "fixing" });
   await page.getByText("it is now “Fixing”").waitFor();
   await page.getByRole("button", { name: "Add update" }).click();
-  await page.getByRole("form", { name: "Add an update" }).getByRole("alert").waitFor();
+  await page.getByRole("form", { name: "Add an update" }).getByRole("alert").getByText(/your text is still here/).waitFor();
   expect(await page.getByRole("textbox", { name: /^Update/ }).inputValue()).toBe("We watch it now.");
   expect(await inspect(page, "incident-moved")).toEqual([]);
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Monitoring" });
@@ -466,7 +466,7 @@ test("the dashboard shows what incidents do to systems, counted, filtered and ke
     await route.fulfill({ response: answer, json: { ...json, systems: [], failedSources: ["incident"] } });
   });
   await page.goto(baseUrl);
-  await page.getByText("Could not ask incidents. There may be more trouble than shown here.").waitFor();
+  await page.getByText("Could not read incidents. There may be more trouble than shown here.").waitFor();
   await heading("Dashboard");
   expect(await inspect(page, "dashboard-failed-source")).toEqual([]);
   await page.unroute("**/rest/system/getIssues*");

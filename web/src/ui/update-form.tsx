@@ -47,9 +47,9 @@ export function UpdateForm({
       change("");
       setStatus("");
     } catch (cause) {
-      setError(cause);
-      // Whatever it is now, the change has to be decided again.
-      if (cause instanceof ApiError && cause.status === 409) setStatus("");
+      const moved = status !== "" && cause instanceof ApiError && cause.status === 409;
+      setError(moved ? new ApiError({ ...cause, message: "The status changed while you wrote this. Nothing was posted; your text is still here. Choose the status again if it still fits." }) : cause);
+      if (moved) setStatus("");
     } finally {
       setBusy(false);
     }

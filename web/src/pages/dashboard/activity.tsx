@@ -17,7 +17,7 @@ export default function Activity() {
   if (items.length === 0 && failedSources.length === 0) return null;
   return (
     <Section title="Recent activity">
-      {failedSources.length > 0 ? <p className="mb-3 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not ask {sourcesText(failedSources)}. More may have happened than is shown here.</p> : null}
+      {failedSources.length > 0 ? <p className="mb-3 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">Could not read {sourcesText(failedSources)}. More may have happened than is shown here.</p> : null}
       {items.length > 0 ? (
         <ul className="card divide-y divide-line">
           {items.map((item) => (

@@ -50,7 +50,7 @@ export function Component() {
           {failed.length > 0 ? (
             <p role="status" className="mb-4 flex items-start gap-2 rounded-[8px] bg-degraded-soft px-4 py-2.5 text-degraded-ink">
               <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
-              Could not ask {sourcesText(failed)}. There may be more trouble than shown here.
+              Could not read {sourcesText(failed)}. There may be more trouble than shown here.
             </p>
           ) : null}
           {systems.length > 0 ? <ToneFilter counts={counts} value={filter} onChange={(tone) => setParams(tone ? { tone } : {}, { replace: true, preventScrollReset: true })} /> : null}

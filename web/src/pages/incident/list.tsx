@@ -55,7 +55,8 @@ function Incidents({ systemId }: { systemId: string | undefined }) {
   const common: Filter = { severity, systemId: system || undefined, query: query.slice(0, 200) || undefined };
   const filter: Filter = tab === "resolved" ? { ...common, status: "resolved" } : { ...common, status };
   const incidents = useIncidents(filter);
-  const activeCount = incidents.data?.pages[0]?.activeCount;
+  // The number counts all systems, so on the list of one it would mislead.
+  const activeCount = systemId ? undefined : incidents.data?.pages[0]?.activeCount;
 
   return (
     <Page
