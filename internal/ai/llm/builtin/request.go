@@ -166,9 +166,10 @@ func (q *request) settle(systems []thing, short bool) string {
 	if len(systems) == 0 {
 		return "There is no system yet that you may see. Create one first, for example `create system Billing`."
 	}
+	known := indexed(systems)
 	var unknown string
 	for _, s := range q.segments {
-		title, found, rest, bad := q.split(s.words, systems)
+		title, found, rest, bad := q.split(s.words, known)
 		if bad != "" {
 			unknown = bad
 		}
@@ -195,7 +196,7 @@ func (q *request) settle(systems []thing, short bool) string {
 		if found := mentioned(systems, q.title); len(found) == 1 {
 			q.systems, q.mentioned = found, true
 		} else if unknown != "" {
-			return unknown
+			return undecided(unknown, "system", systems, known.named(unknown), short)
 		}
 	}
 	if len(q.systems) == 0 {
@@ -209,9 +210,9 @@ func (q *request) settle(systems []thing, short bool) string {
 }
 
 // split parts a segment into title, systems and what follows them. A word such
-// as "on" begins systems only if what follows names some. unknown says what
-// was not found.
-func (q *request) split(words []string, systems []thing) (title []string, found []thing, rest []string, unknown string) {
+// as "on" begins systems only if what follows names some. unknown is a name
+// that is none, or that of several.
+func (q *request) split(words []string, systems index) (title []string, found []thing, rest []string, unknown string) {
 	type cut struct {
 		at, end int
 		found   []thing
@@ -227,7 +228,7 @@ func (q *request) split(words []string, systems []thing) (title []string, found 
 		}
 		if n == 0 {
 			if !strings.EqualFold(w, "in") && !strings.EqualFold(w, "with") && !strings.EqualFold(w, "at") && !strings.EqualFold(w, "about") {
-				unknown = undecided(q.m.u.value(strings.Join(words[i+1:], " ")), "system", systems, nil, false)
+				unknown = q.m.u.value(strings.Join(words[i+1:], " "))
 			}
 			continue
 		}
@@ -248,24 +249,25 @@ func (q *request) split(words []string, systems []thing) (title []string, found 
 }
 
 // systemsIn reads names of systems: "A", "A and B", "A, B and C", "all
-// systems". It gives how many words they take. twins says that a name is that
-// of several.
-func (q *request) systemsIn(words []string, systems []thing) (found []thing, n int, twins string) {
+// systems". It gives how many words they take. twins is a name that several
+// have.
+func (q *request) systemsIn(words []string, systems index) (found []thing, n int, twins string) {
 	if k := startsWith(words, []string{"all systems", "all the systems", "all my systems", "all our systems", "every system", "all of the systems"}); k > 0 {
-		return slices.Clone(systems), k, ""
+		return slices.Clone(systems.all), k, ""
 	}
 	for at := 0; at < len(words); {
 		hit, size := thing{}, 0
-		for end := len(words); end > at && size == 0; end-- {
+		for end := min(len(words), at+systems.longest); end > at && size == 0; end-- {
 			if w := strings.ToLower(words[end-1]); w == "and" || w == comma || w == "&" {
 				continue
 			}
-			switch same := named(systems, q.m.u.value(strings.Join(words[at:end], " "))); len(same) {
+			name := q.m.u.value(strings.Join(words[at:end], " "))
+			switch same := systems.named(name); len(same) {
 			case 0:
 			case 1:
 				hit, size = same[0], end-at
 			default:
-				return nil, 0, undecided(q.m.u.value(strings.Join(words[at:end], " ")), "system", systems, same, false)
+				return nil, 0, name
 			}
 		}
 		if size == 0 {
@@ -284,6 +286,38 @@ func (q *request) systemsIn(words []string, systems []thing) (found []thing, n i
 		}
 	}
 	return found, n, ""
+}
+
+// index finds things by name as named does, many times over: a long text is
+// looked up word by word.
+type index struct {
+	all                     []thing
+	exact, folded, stripped map[string][]thing
+	// longest is of how many words a name has at most, with what stands around it.
+	longest int
+}
+
+func indexed(all []thing) index {
+	x := index{all, map[string][]thing{}, map[string][]thing{}, map[string][]thing{}, 1}
+	for _, t := range all {
+		for _, key := range slices.Compact([]string{t.name, t.id}) {
+			x.exact[key] = append(x.exact[key], t)
+		}
+		x.folded[fold(t.name)] = append(x.folded[fold(t.name)], t)
+		x.stripped[strip(t.name)] = append(x.stripped[strip(t.name)], t)
+		x.longest = max(x.longest, len(strings.Fields(t.name))+4)
+	}
+	return x
+}
+
+func (x index) named(name string) []thing {
+	if found := x.exact[name]; len(found) > 0 {
+		return found
+	}
+	if found := x.folded[fold(name)]; len(found) > 0 {
+		return found
+	}
+	return x.stripped[strip(name)]
 }
 
 // mentioned gives the systems whose names stand in a text, the longest where
