@@ -1,4 +1,4 @@
-import { Activity, Boxes, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, type LucideIcon } from "lucide-react";
+import { Activity, Boxes, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -25,6 +25,7 @@ export const navEntries: NavEntry[] = [
   { group: "Workspace", label: "Assistant", to: "/ai/chat", icon: Sparkles, order: 20, rules: ["ai.chat.read"], shortcut: "a" },
   { group: "Reliability", label: "Health checks", to: "/healthcheck/config", icon: Activity, order: 0, rules: ["healthcheck.healthcheck.read"], shortcut: "h" },
   { group: "Reliability", label: "Incidents", to: "/incident/config", under: "/incident", icon: Siren, order: 10, rules: ["incident.incident.read"], shortcut: "i" },
+  { group: "Reliability", label: "Maintenances", to: "/maintenance/config", under: "/maintenance", icon: Wrench, order: 20, rules: ["maintenance.maintenance.read"], shortcut: "m" },
   { group: "Configuration", label: "Connections", to: "/settings/connections", icon: Plug, order: 0, rules: ["integration.connection.read"] },
   { group: "Configuration", label: "Users", to: "/settings/users", icon: Users, order: 10, rules: ["auth.users.read"] },
   { group: "Configuration", label: "Roles", to: "/settings/roles", icon: Shield, order: 20, rules: ["auth.roles.read"] },

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { Boxes, CornerDownLeft, FileText, LogOut, Moon, Plus, Search, Sparkles, type LucideIcon } from "lucide-react";
+import { Boxes, CalendarDays, CornerDownLeft, FileText, LogOut, Moon, Plus, Search, Sparkles, type LucideIcon } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { useId, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
@@ -68,6 +68,8 @@ function PaletteBody({ close, onSignOut, onToggleTheme }: { close: () => void; o
     if (allows(rules, "catalog.group.manage")) list.push({ id: "new-group", label: "New group", hint: "Action", icon: Plus, words: "new create add group", run: go("/catalog?action=create-group") });
     if (allows(rules, "healthcheck.healthcheck.manage")) list.push({ id: "new-check", label: "New health check", hint: "Action", icon: Plus, words: "new create add health check monitor", run: go("/healthcheck/config/new") });
     if (allows(rules, "incident.incident.manage")) list.push({ id: "new-incident", label: "Open an incident", hint: "Action", icon: Plus, words: "open an incident new create report outage", run: go("/incident/new") });
+    if (allows(rules, "maintenance.maintenance.manage")) list.push({ id: "new-maintenance", label: "Plan a maintenance", hint: "Action", icon: Plus, words: "plan a maintenance new create schedule window downtime", run: go("/maintenance/new") });
+    if (allows(rules, "maintenance.maintenance.read")) list.push({ id: "maintenance-calendar", label: "Calendar of maintenances", hint: "Reliability", icon: CalendarDays, words: "calendar of maintenances planned month week", run: go("/maintenance/calendar") });
     if (allows(rules, "ai.chat.read")) list.push({ id: "down", label: "Ask what is down", hint: "Assistant", icon: Sparkles, words: "ask assistant what is down", run: go("/ai/chat?prompt=what%20is%20down%3F") });
     list.push({ id: "theme", label: "Switch between light and dark", hint: "Action", icon: Moon, words: "theme light dark", run: onToggleTheme });
     list.push({ id: "sign-out", label: "Sign out", hint: "Action", icon: LogOut, words: "sign out log out logout", run: onSignOut });

@@ -88,6 +88,22 @@ export const router = createBrowserRouter([
                 ],
               },
               {
+                element: guarded(["maintenance.maintenance.read"]),
+                children: [
+                  { path: "/maintenance/config", lazy: () => import("@/pages/maintenance/list") },
+                  { path: "/maintenance/calendar", lazy: () => import("@/pages/maintenance/calendar") },
+                  { path: "/maintenance/system/:systemId/maintenances", lazy: () => import("@/pages/maintenance/list") },
+                  { path: "/maintenance/:maintenanceId", lazy: () => import("@/pages/maintenance/detail") },
+                ],
+              },
+              {
+                element: guarded(["maintenance.maintenance.manage"]),
+                children: [
+                  { path: "/maintenance/new", lazy: () => import("@/pages/maintenance/edit") },
+                  { path: "/maintenance/:maintenanceId/edit", lazy: () => import("@/pages/maintenance/edit") },
+                ],
+              },
+              {
                 element: guarded(["ai.chat.read"]),
                 children: [{ path: "/ai/chat/:conversationId?", lazy: () => import("@/pages/assistant/page") }],
               },

@@ -1,4 +1,4 @@
-import { Siren, type LucideIcon } from "lucide-react";
+import { Siren, Wrench, type LucideIcon } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 
 /**
@@ -22,6 +22,12 @@ export const systemBlocks: SlotEntry<SystemBlockProps>[] = [
     order: 10,
     rules: ["incident.incident.read"],
     Component: lazy(() => import("@/pages/incident/system-incidents")),
+  },
+  {
+    id: "maintenance.open",
+    order: 12,
+    rules: ["maintenance.maintenance.read"],
+    Component: lazy(() => import("@/pages/maintenance/system-maintenances")),
   },
   {
     id: "healthcheck.checks",
@@ -48,6 +54,8 @@ export type SystemAction = { id: string; label: string; icon: LucideIcon; order:
 export const systemActions: SystemAction[] = [
   { id: "incident.open", label: "Open an incident", icon: Siren, order: 10, rule: "incident.incident.manage", to: (systemId) => `/incident/new?systemId=${systemId}` },
   { id: "incident.history", label: "Incidents so far", icon: Siren, order: 11, rule: "incident.incident.read", to: (systemId) => `/incident/system/${systemId}/incidents` },
+  { id: "maintenance.plan", label: "Plan a maintenance", icon: Wrench, order: 20, rule: "maintenance.maintenance.manage", to: (systemId) => `/maintenance/new?systemId=${systemId}` },
+  { id: "maintenance.history", label: "Its maintenances", icon: Wrench, order: 21, rule: "maintenance.maintenance.read", to: (systemId) => `/maintenance/system/${systemId}/maintenances` },
 ];
 
 /** Blocks of the dashboard, below what needs attention. */

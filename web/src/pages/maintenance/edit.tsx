@@ -25,6 +25,7 @@ import { changedFields, editOf, fieldLabels, instantOf, isTyped, ruleOf, seriesE
 import { OccurrencePreview } from "./preview";
 import { noRecurrence, recurrenceFault } from "./recurrence";
 import { RecurrenceEditor, type RecurrenceErrors } from "./recurrence-editor";
+import { followsSeries } from "./scope";
 import { isOpen, statusLabel } from "./words";
 
 const hour = 3_600_000;
@@ -91,11 +92,6 @@ function Opening({ query }: { query: ReturnType<typeof useOpenedMaintenance> }) 
       <ErrorState title="The maintenance could not be loaded" error={query.error} onRetry={() => void query.refetch()} />
     </Page>
   );
-}
-
-/** Whether changes of its series still reach this occurrence. */
-export function followsSeries(maintenance: Detail): boolean {
-  return maintenance.series != null && maintenance.series.endedAt === null && maintenance.status === "scheduled" && !maintenance.detached;
 }
 
 function Existing({ id, scope }: { id: string; scope: Scope }) {
