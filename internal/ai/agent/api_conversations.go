@@ -31,6 +31,10 @@ func (s *Service) conversationOut(c *Conversation) *conversationOutput {
 		PermissionMode: c.PermissionMode, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Archived: c.ArchivedAt != nil, Running: c.alive(s.now())}
 }
 
+type listConversationsInput struct {
+	Archived bool `json:"archived,omitempty" default:"false" doc:"List those taken off the list instead"`
+}
+
 type listConversationsOutput struct {
 	Conversations []conversationOutput `json:"conversations"`
 }
@@ -76,6 +80,10 @@ type archivedOutput struct {
 	Archived bool `json:"archived"`
 }
 
+type restoredOutput struct {
+	Restored bool `json:"restored" doc:"False when it was on the list"`
+}
+
 type stoppedOutput struct {
 	Stopped bool `json:"stopped" doc:"False when nothing ran"`
 }
@@ -108,6 +116,7 @@ func (s *Service) conversationOperations() []operation.Operation {
 		operation.New(d("updateConversation", operation.Mutation, "Change title, model or permission mode"), s.opUpdateConversation),
 		operation.New(d("stopTurn", operation.Mutation, "Stop the turn that is being answered in a conversation; what was shown is kept"), s.opStopTurn),
 		operation.New(d("archiveConversation", operation.Mutation, "Take a conversation off the list"), s.opArchiveConversation),
+		operation.New(d("restoreConversation", operation.Mutation, "Put an archived conversation back on the list"), s.opRestoreConversation),
 		operation.New(d("deleteConversation", operation.Mutation, "Delete a conversation for good"), s.opDeleteConversation),
 	}
 }
@@ -125,8 +134,8 @@ func (s *Service) opListChatIntegrations(ctx context.Context, _ *operation.Empty
 	return out, nil
 }
 
-func (s *Service) opListConversations(ctx context.Context, _ *operation.Empty) (*listConversationsOutput, error) {
-	list, err := s.conversations(ctx, authz.From(ctx).ID)
+func (s *Service) opListConversations(ctx context.Context, in *listConversationsInput) (*listConversationsOutput, error) {
+	list, err := s.conversations(ctx, authz.From(ctx).ID, in.Archived)
 	if err != nil {
 		return nil, err
 	}
@@ -229,6 +238,11 @@ func (s *Service) opArchiveConversation(ctx context.Context, in *idInput) (*arch
 	}
 	done, err := s.archiveConversation(ctx, authz.From(ctx).ID, in.ID)
 	return &archivedOutput{Archived: done}, err
+}
+
+func (s *Service) opRestoreConversation(ctx context.Context, in *idInput) (*restoredOutput, error) {
+	done, err := s.restoreConversation(ctx, authz.From(ctx).ID, in.ID)
+	return &restoredOutput{Restored: done}, err
 }
 
 func (s *Service) opDeleteConversation(ctx context.Context, in *idInput) (*deletedOutput, error) {

@@ -41,10 +41,14 @@ const conversationColumns = "id, user_id, title, integration_id, model, permissi
 // maxListed bounds the sidebar's list; older conversations keep their address.
 const maxListed = 500
 
-func (s *Service) conversations(ctx context.Context, userID string) ([]Conversation, error) {
+func (s *Service) conversations(ctx context.Context, userID string, archived bool) ([]Conversation, error) {
+	which := "IS NULL"
+	if archived {
+		which = "IS NOT NULL"
+	}
 	var out []Conversation
-	err := s.db.Read.NewRaw("SELECT "+conversationColumns+` FROM ai_conversations
-		WHERE user_id = ? AND archived_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?`, userID, maxListed).Scan(ctx, &out)
+	err := s.db.Read.NewRaw("SELECT "+conversationColumns+" FROM ai_conversations WHERE user_id = ? AND archived_at "+which+
+		" ORDER BY updated_at DESC, id DESC LIMIT ?", userID, maxListed).Scan(ctx, &out)
 	if err != nil {
 		return nil, fmt.Errorf("list conversations: %w", err)
 	}
@@ -102,6 +106,12 @@ func (s *Service) updateConversation(ctx context.Context, userID, id string, tit
 func (s *Service) archiveConversation(ctx context.Context, userID, id string) (bool, error) {
 	return affected(s.db.Write.NewRaw(`UPDATE ai_conversations SET archived_at = ? WHERE id = ? AND user_id = ? AND archived_at IS NULL`,
 		db.Time(s.now()), id, userID).Exec(ctx))
+}
+
+// restoreConversation takes that back; false when there was nothing to restore.
+func (s *Service) restoreConversation(ctx context.Context, userID, id string) (bool, error) {
+	return affected(s.db.Write.NewRaw("UPDATE ai_conversations SET archived_at = NULL WHERE id = ? AND user_id = ? AND archived_at IS NOT NULL",
+		id, userID).Exec(ctx))
 }
 
 func (s *Service) deleteConversation(ctx context.Context, userID, id string) (bool, error) {

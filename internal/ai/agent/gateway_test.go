@@ -367,6 +367,21 @@ func TestConversationsBelongToTheirOwner(t *testing.T) {
 		if got := f.must(f.ada, "ai.getConversation", obj{"id": id})["conversation"].(map[string]any)["archived"]; got != true {
 			t.Errorf("archived = %v when read by id", got)
 		}
+		if got := f.must(f.ada, "ai.listConversations", obj{"archived": true})["conversations"].([]any); len(got) != 1 {
+			t.Errorf("archived conversations: %v", got)
+		}
+		if got := f.must(f.bob, "ai.listConversations", obj{"archived": true})["conversations"].([]any); len(got) != 0 {
+			t.Errorf("another user sees archived conversations: %v", got)
+		}
+		if f.must(f.bob, "ai.restoreConversation", obj{"id": id})["restored"] != false {
+			t.Error("another user restored it")
+		}
+		if f.must(f.ada, "ai.restoreConversation", obj{"id": id})["restored"] != true || f.must(f.ada, "ai.restoreConversation", obj{"id": id})["restored"] != false {
+			t.Error("restore is not true, then false")
+		}
+		if got := f.must(f.ada, "ai.listConversations", obj{})["conversations"].([]any); len(got) != 1 {
+			t.Errorf("a restored conversation is not listed: %v", got)
+		}
 		if f.must(f.ada, "ai.deleteConversation", obj{"id": id})["deleted"] != true {
 			t.Error("delete by the owner failed")
 		}

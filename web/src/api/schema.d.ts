@@ -498,6 +498,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/ai/restoreConversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put an archived conversation back on the list */
+        post: operations["ai_restoreConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/ai/saveMemory": {
         parameters: {
             query?: never;
@@ -2251,7 +2268,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List what is scheduled or in progress on each of many systems */
+        /** List what is scheduled or in progress on each of many systems, of each the soonest ten */
         post: operations["maintenance_getBulkMaintenancesForSystems"];
         delete?: never;
         options?: never;
@@ -2283,7 +2300,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what is scheduled or in progress on a system, soonest first */
+        /** List what is scheduled or in progress on a system, soonest first, at most 50 */
         get: operations["maintenance_getMaintenancesForSystem"];
         put?: never;
         post?: never;
@@ -2682,6 +2699,13 @@ export interface components {
         AgentListConnectionsOutput: {
             connections: components["schemas"]["AgentConnectionOutput"][];
         };
+        AgentListConversationsInput: {
+            /**
+             * @description List those taken off the list instead
+             * @default false
+             */
+            archived?: boolean;
+        };
         AgentListConversationsOutput: {
             conversations: components["schemas"]["AgentConversationOutput"][];
         };
@@ -2733,6 +2757,10 @@ export interface components {
             input: unknown;
             /** @description Dotted name; the form with underscores is accepted too */
             toolName: string;
+        };
+        AgentRestoredOutput: {
+            /** @description False when it was on the list */
+            restored: boolean;
         };
         AgentSpendCapOutput: {
             /** Format: int64 */
@@ -5564,7 +5592,10 @@ export interface operations {
     };
     ai_listConversations: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description List those taken off the list instead */
+                archived?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5784,6 +5815,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProposalRejectOutput"];
+                };
+            };
+            /** @description The operation was refused or failed; nothing was changed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ai_restoreConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRestoredOutput"];
                 };
             };
             /** @description The operation was refused or failed; nothing was changed */

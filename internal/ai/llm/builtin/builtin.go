@@ -29,7 +29,9 @@ func ExamplePrompts() []string {
 	return []string{
 		"What is down?",
 		`Monitor https://example.com/health every minute as "Example API"`,
-		"List systems",
+		"Open a major incident on Example API: pages load slowly",
+		`Schedule maintenance "Upgrade" for Example API tomorrow 22:00 to 23:00`,
+		"What incidents are open?",
 		"What can you do?",
 	}
 }
