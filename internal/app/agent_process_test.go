@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -187,6 +188,7 @@ func TestTwoReplicasShareTheAssistant(t *testing.T) {
 			switch resp.StatusCode {
 			case http.StatusOK:
 				admitted.Add(1)
+				_, _ = io.Copy(io.Discard, resp.Body) // leaving would end the turn
 			case http.StatusTooManyRequests:
 				refused.Add(1)
 			default:

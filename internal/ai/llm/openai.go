@@ -111,8 +111,7 @@ func (c *OpenAI) Stream(ctx context.Context, req Request, yield func(Event) erro
 	defer w.stop()
 	resp, err := c.open(w, req)
 	if err != nil {
-		// Nothing was generated; what a refused request costs nobody reports.
-		return Round{}, err
+		return Round{Truncated: true, Usage: abandoned(req, err)}, err
 	}
 	defer resp.Body.Close()
 	r := newReader(req, yield)
@@ -122,6 +121,18 @@ func (c *OpenAI) Stream(ctx context.Context, req Request, yield func(Event) erro
 		err = c.clean(w.explain(err))
 	}
 	return round, err
+}
+
+// abandoned is what a request costs that was not answered. A refusal costs
+// nothing; one that was given up while the provider worked on it is paid for,
+// or else whoever leaves early would never reach a cap.
+func abandoned(req Request, err error) Usage {
+	var idle *IdleError
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &idle) {
+		return Usage{}
+	}
+	in := EstimateRequest(req)
+	return Usage{InputTokens: in, TotalTokens: in, Estimated: true}
 }
 
 // open sends the request until it is answered with a stream, and adapts it

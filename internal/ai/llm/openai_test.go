@@ -734,3 +734,25 @@ func TestErrorBodyIsCut(t *testing.T) {
 		t.Errorf("body has %d bytes, err %v", len(h.Body), o.err)
 	}
 }
+
+// TestGivenUpRequestsAreCounted: who leaves before the first word has still
+// made the provider read the request.
+func TestGivenUpRequestsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewServer(t, llmtest.Turn{Wait: make(chan struct{})}, llmtest.Turn{Status: 400, Body: "no"})
+	c := newClient(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(s.Requests()) == 0 {
+			<-time.After(time.Millisecond)
+		}
+		cancel()
+	}()
+	round, err := c.Stream(ctx, request(), func(llm.Event) error { return nil })
+	if !errors.Is(err, context.Canceled) || round.Usage.InputTokens != llm.EstimateRequest(request()) || !round.Usage.Estimated {
+		t.Errorf("%+v, %v", round, err)
+	}
+	if round, err := c.Stream(t.Context(), request(), func(llm.Event) error { return nil }); err == nil || round.Usage.TotalTokens != 0 {
+		t.Errorf("a refusal: %+v, %v", round, err)
+	}
+}
