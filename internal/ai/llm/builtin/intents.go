@@ -35,7 +35,7 @@ func (in intent) prose() intent {
 
 // intents in order: the first match wins, so the special stand before the
 // general.
-var intents = concat(incidentIntents(), maintenanceIntents(), helpIntents(), monitorIntents(), checkIntents(), groupIntents(), systemIntents(), statusIntents())
+var intents = concat(itIntents(), incidentIntents(), maintenanceIntents(), helpIntents(), monitorIntents(), checkIntents(), groupIntents(), systemIntents(), statusIntents())
 
 func concat(lists ...[]intent) []intent {
 	var out []intent

@@ -240,6 +240,17 @@ var phrasings = []struct{ text, intent, slots string }{
 	{"please report an incident: Payments API is down", "open incident", ""},
 	{"open an incident", "open incident without words", ""},
 
+	// either
+	{"show it", "show it", "name=it"},
+	{"update it: half is back, the rest follows", "update it", "name=it message=half is back, the rest follows"},
+	{"add an internal note to it: it was me", "update it", "name=it message=it was me"},
+	{"post an update: all is well", "update it", "message=all is well"},
+	{"rename it to Y", "rename it", "name=it new=Y"},
+	{"close it with note: all fine", "close it", "name=it message=all fine"},
+	{"end it", "close it", "name=it"},
+	{"delete it", "delete it", "name=it"},
+	{"cancel it", "cancel it", "name=it"},
+
 	// maintenances
 	{"list maintenances", "list maintenances", ""},
 	{"upcoming maintenances", "list maintenances", ""},

@@ -239,6 +239,12 @@ func TestItIsWhatWasSpokenOf(t *testing.T) {
 	if got, want := ask("extend it by 1 hour", said("maintenance_get", `{"id":"m4"}`)...), upkeep(`update {"endAt":"2026-11-30T15:00:00Z","id":"m4"}`); got != want {
 		t.Errorf("a maintenance: %s", got)
 	}
+	if got, want := ask("close it", said("maintenance_get", `{"id":"m4"}`)...), upkeep(`close {"id":"m4"}`); got != want {
+		t.Errorf("close after a maintenance: %s", got)
+	}
+	if got, want := ask("close it", said("incident_get", `{"id":"i2"}`)...), incident(`resolve {"id":"i2"}`); got != want {
+		t.Errorf("close after an incident: %s", got)
+	}
 	if got := ask("resolve it", said("incident_get", `{"id":"gone"}`)...); got != readIncidents {
 		t.Errorf("what is gone: %s", got)
 	}

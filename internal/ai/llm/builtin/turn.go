@@ -63,6 +63,7 @@ type turn struct {
 	offered map[string]bool
 	results map[string]result // by call.key, of this turn only
 	recent  map[string]string // by kind, the id or title of the incident or maintenance last changed or shown
+	last    string            // the kind that came last
 }
 
 func newTurn(req llm.Request) *turn {
@@ -104,7 +105,7 @@ func (t *turn) remember(c llm.ToolCall) {
 		return
 	}
 	if id := firstText(object(string(c.Arguments)), kind+"Id", "id", "title"); id != "" {
-		t.recent[kind] = id
+		t.recent[kind], t.last = id, kind
 	}
 }
 

@@ -30,9 +30,15 @@ func (r *reader) repeatAt(i int) (*repeat, int) {
 	switch w {
 	case "every", "each":
 	case "daily", "nightly":
+		if !r.mayFollow(i + 1) {
+			return nil, 0
+		}
 		p.freq = "DAILY"
 		return p, 1
 	case "weekly", "fortnightly", "monthly":
+		if !r.mayFollow(i + 1) {
+			return nil, 0
+		}
 		p.freq = map[string]string{"weekly": "WEEKLY", "fortnightly": "WEEKLY", "monthly": "MONTHLY"}[w]
 		if w == "fortnightly" {
 			p.interval = 2
@@ -104,6 +110,17 @@ func (r *reader) repeatAt(i int) (*repeat, int) {
 		return p, n + 1 + r.moreDays(i+n+1, p)
 	}
 	return nil, 0
+}
+
+// mayFollow tells "daily at 02:00" and "weekly for Search" from the title
+// "Weekly reboot".
+func (r *reader) mayFollow(i int) bool {
+	switch r.word(i) {
+	case "", comma, colon, "on", "for", "of", "from", "at", "between", "starting", "beginning", "until", "and":
+		return true
+	}
+	_, n := r.momentAt(i, false)
+	return n > 0
 }
 
 func workdays() []time.Weekday {

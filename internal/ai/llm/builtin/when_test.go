@@ -228,6 +228,7 @@ func TestWordsThatAreNoTimes(t *testing.T) {
 		"upgrade to version 5 of 3 disks for Search 2":               "upgrade to version 5 of 3 disks for Search 2",
 		"the sun may mar the march on Payments":                      "the sun may mar the march on Payments",
 		"move 24/7 support to Postgres 17.2":                         "move 24/7 support to Postgres 17.2",
+		"Weekly reboot and daily report, monthly check-up":           "Weekly reboot and daily report \uE100 monthly check-up",
 		"second try for all":                                         "second try for all",
 		"DB upgrade for Payments API tomorrow 22:00 to 23:30 please": "DB upgrade for Payments API",
 		"on Payments API on Saturday from 10pm to 11:30pm":           "on Payments API",
