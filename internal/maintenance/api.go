@@ -74,17 +74,17 @@ func (s *Service) operations() operations {
 			}),
 		get: operation.New(query("getMaintenance", "Get one maintenance with its updates and links"),
 			func(ctx context.Context, in *IDInput) (*DetailView, error) { return s.detail(ctx, in.ID) }),
-		forSystem: operation.New(query("getMaintenancesForSystem", "List what is scheduled or in progress on a system, soonest first"),
+		forSystem: operation.New(query("getMaintenancesForSystem", "List what is scheduled or in progress on a system, soonest first, at most 50"),
 			func(ctx context.Context, in *SystemIDInput) (*SystemOutput, error) {
-				out, err := s.bySystem(ctx, []string{in.SystemID})
+				out, err := s.bySystem(ctx, []string{in.SystemID}, perSystem)
 				if err != nil {
 					return nil, err
 				}
 				return &SystemOutput{out[in.SystemID]}, nil
 			}),
-		forSystems: operation.New(query("getBulkMaintenancesForSystems", "List what is scheduled or in progress on each of many systems"),
+		forSystems: operation.New(query("getBulkMaintenancesForSystems", "List what is scheduled or in progress on each of many systems, of each the soonest ten"),
 			func(ctx context.Context, in *SystemIDsInput) (*SystemsOutput, error) {
-				out, err := s.bySystem(ctx, in.SystemIDs)
+				out, err := s.bySystem(ctx, in.SystemIDs, perBulk)
 				return &SystemsOutput{out}, err
 			}),
 		updates: operation.New(query("getBulkMaintenanceUpdates", "Get the updates of many maintenances"),
@@ -226,8 +226,8 @@ func (s *Service) detail(ctx context.Context, id string) (*DetailView, error) {
 	return out, nil
 }
 
-func (s *Service) bySystem(ctx context.Context, ids []string) (map[string][]View, error) {
-	all, err := s.ForSystems(ctx, ids)
+func (s *Service) bySystem(ctx context.Context, ids []string, limit int) (map[string][]View, error) {
+	all, err := s.ForSystems(ctx, ids, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -302,7 +302,7 @@ func TestListAndCursor(t *testing.T) {
 			t.Errorf("for a system: %v", fields(soon, "title"))
 		}
 		bulk := b.must("getBulkMaintenancesForSystems", `{"systemIds":[%q,%q]}`, other, unknown)["maintenances"].(map[string]any)
-		if len(list(bulk, other)) != 12 || bulk[unknown] == nil {
+		if len(list(bulk, other)) != perBulk || bulk[unknown] == nil {
 			t.Errorf("for many systems: %v", bulk)
 		}
 		up, err := b.svc.Upcoming(t.Context(), 3)

@@ -109,13 +109,16 @@ func (s *Service) List(ctx context.Context, f Filter, after string) ([]Maintenan
 	return list[:limit], (&cursor{last.StartAt.UnixMilli(), last.ID}).String(), nil
 }
 
-// maxPerSystem is how many open maintenances of one system are given at most,
-// the soonest.
-const maxPerSystem = 50
+// How many open maintenances are given of a system that is asked for alone, and
+// of each of many.
+const (
+	perSystem = 50
+	perBulk   = 10
+)
 
-// ForSystems gives what is scheduled or in progress on each system, soonest
-// first.
-func (s *Service) ForSystems(ctx context.Context, systemIDs []string) (map[string][]Maintenance, error) {
+// ForSystems gives what is scheduled or in progress on each system, of each the
+// limit that begin soonest.
+func (s *Service) ForSystems(ctx context.Context, systemIDs []string, limit int) (map[string][]Maintenance, error) {
 	out := make(map[string][]Maintenance, len(systemIDs))
 	for _, id := range systemIDs {
 		out[id] = []Maintenance{}
@@ -128,7 +131,7 @@ func (s *Service) ForSystems(ctx context.Context, systemIDs []string) (map[strin
 			SELECT ms.maintenance_id, ms.system_id, row_number() OVER (PARTITION BY ms.system_id ORDER BY m.start_at, m.id) AS place
 			FROM maintenance_systems ms JOIN maintenances m ON m.id = ms.maintenance_id
 			WHERE ms.system_id IN (?) AND m.status IN (?, ?)) AS ranked
-		WHERE place <= ?`, bun.List(systemIDs), Scheduled, InProgress, maxPerSystem).Scan(ctx, &rows)
+		WHERE place <= ?`, bun.List(systemIDs), Scheduled, InProgress, limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("read maintenances of systems: %w", err)
 	}

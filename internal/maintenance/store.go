@@ -309,7 +309,7 @@ func (st store) list(ctx context.Context, idb bun.IDB, f Filter) ([]Maintenance,
 			q = q.Where("m.status IN (?)", bun.List(statuses))
 		}
 		if f.SystemID != "" {
-			q = q.Where("EXISTS (SELECT 1 FROM maintenance_systems ms WHERE ms.system_id = ? AND ms.maintenance_id = m.id)", f.SystemID)
+			q = q.Where("m.id IN (SELECT maintenance_id FROM maintenance_systems WHERE system_id = ?)", f.SystemID)
 		}
 		if f.SeriesID != "" {
 			q = q.Where("m.series_id = ?", f.SeriesID)

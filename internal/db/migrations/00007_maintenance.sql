@@ -67,7 +67,7 @@ CREATE TABLE maintenances (
 CREATE INDEX maintenances_next_transition_at ON maintenances (next_transition_at, id);
 CREATE INDEX maintenances_start_at ON maintenances (start_at, id);
 CREATE INDEX maintenances_status ON maintenances (status, start_at, id);
-CREATE INDEX maintenances_created_at ON maintenances (created_at);
+CREATE INDEX maintenances_created_at ON maintenances (created_at, id);
 
 CREATE TABLE maintenance_systems (
     maintenance_id TEXT NOT NULL REFERENCES maintenances (id) ON DELETE CASCADE,
@@ -86,7 +86,7 @@ CREATE TABLE maintenance_updates (
     author_id TEXT
 );
 CREATE INDEX maintenance_updates_maintenance_id ON maintenance_updates (maintenance_id, created_at, id);
-CREATE INDEX maintenance_updates_created_at ON maintenance_updates (created_at);
+CREATE INDEX maintenance_updates_created_at ON maintenance_updates (created_at, id);
 
 CREATE TABLE maintenance_links (
     id TEXT PRIMARY KEY,
