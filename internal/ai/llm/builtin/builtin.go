@@ -73,7 +73,7 @@ func (Assistant) Stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 }
 
 // decide plans one round: the server's note about a decision, else the first
-// intent that matches, else the list of what is understood.
+// intent that matches, with slips of the keyboard if need be, else the list of what is understood.
 func decide(t *turn) step {
 	readings := commands(t.command)
 	if s, ok := decision(readings[len(readings)-1]); ok {
@@ -82,6 +82,15 @@ func decide(t *turn) step {
 	for _, text := range readings {
 		if in, m, ok := match(text); ok {
 			return in.plan(t, m)
+		}
+	}
+	if text, note := corrected(readings[len(readings)-1]); text != "" {
+		if in, m, ok := match(text); ok {
+			s := in.plan(t, m)
+			if len(t.results) == 0 {
+				s.text = note + s.text
+			}
+			return s
 		}
 	}
 	return answer(notUnderstood(t.command))
