@@ -36,9 +36,12 @@ export async function startTarget(): Promise<{ url: string; server: Server; setH
   return { url: `http://127.0.0.1:${port}/health`, server, setHealthy: (next) => (healthy = next) };
 }
 
+/** How somebody looks at a page: the size of their window and where their clocks are. */
+export type Viewer = { width?: number; height?: number; timezoneId?: string };
+
 /** Opens a page and collects everything the browser complains about. */
-export async function openPage(browser: Browser, options: { width?: number; height?: number } = {}): Promise<{ page: Page; complaints: string[] }> {
-  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: options.height ?? 860 }, reducedMotion: "reduce", timezoneId: "Europe/Berlin", locale: "en-US" });
+export async function openPage(browser: Browser, options: Viewer = {}): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: options.height ?? 860 }, reducedMotion: "reduce", timezoneId: options.timezoneId ?? "Europe/Berlin", locale: "en-US" });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
@@ -91,7 +94,7 @@ export async function ensureAdmin() {
 }
 
 /** Opens a page of someone who is signed in already. */
-export async function openSignedIn(browser: Browser, options: { width?: number; height?: number } = {}, person: { email: string; password: string } = admin) {
+export async function openSignedIn(browser: Browser, options: Viewer = {}, person: { email: string; password: string } = admin) {
   const opened = await openPage(browser, options);
   const answer = await opened.page.request.post(`${baseUrl}/api/auth/login`, { data: { email: person.email, password: person.password } });
   if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`);

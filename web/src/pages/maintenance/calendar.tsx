@@ -229,7 +229,6 @@ function Month({ weeks, label, grid, busy, day, today, byDay, onKey, onPick, onM
                     tabIndex={date === day ? 0 : -1}
                     aria-selected={date === day}
                     aria-current={date === today ? "date" : undefined}
-                    aria-label={cellName(date, today, own, zone)}
                     onKeyDown={onKey}
                     onClick={() => onPick(date)}
                     className={clsx(
@@ -240,6 +239,7 @@ function Month({ weeks, label, grid, busy, day, today, byDay, onKey, onPick, onM
                       date === day && "shadow-[inset_0_0_0_2px_var(--c-accent)]",
                     )}
                   >
+                    <span className="sr-only">{cellName(date, today, own, zone)}</span>
                     <div aria-hidden className={clsx("flex items-center gap-1 px-2 pt-1.5 pb-1 text-sm", date.slice(0, 7) === day.slice(0, 7) ? "text-ink" : "text-ink-3")}>
                       <span className={clsx(date === today && "-ml-1 inline-flex min-w-6 justify-center rounded-full bg-accent px-1.5 font-semibold text-white")}>{Number(date.slice(8))}</span>
                       <ClockNote date={date} zone={zone} />
@@ -277,23 +277,23 @@ function ClockNote({ date, zone }: { date: string; zone: string }) {
   return <span className="truncate text-xs text-degraded-ink">{change > 0 ? "clocks forward" : "clocks back"}</span>;
 }
 
-/** What a window is called where only a little of it can be shown. */
-function fullName({ span }: Piece<Entry>, zone: string): string {
+/** What goes without saying for those who see the calendar. */
+function restOfName({ span }: Piece<Entry>, zone: string): string {
   const { maintenance } = span;
-  return `${isolate(maintenance.title)}, ${statusLabel(maintenance.status).toLowerCase()}, ${windowText(span.start, span.end, zone)}${maintenance.seriesId ? ", part of a series" : ""}`;
+  return `, ${statusLabel(maintenance.status).toLowerCase()}, ${windowText(span.start, span.end, zone)}${maintenance.seriesId ? ", part of a series" : ""}`;
 }
+
+const fullName = (piece: Piece<Entry>, zone: string) => `${isolate(piece.span.maintenance.title)}${restOfName(piece, zone)}`;
 
 function Chip({ piece, atStart, zone }: { piece: Piece<Entry>; atStart: boolean; zone: string }) {
   const { maintenance } = piece.span;
   const look = looks[maintenance.status];
   const Icon = look?.icon ?? CalendarClock;
-  const name = fullName(piece, zone);
   return (
     <Link
       to={`/maintenance/${maintenance.id}`}
       tabIndex={-1}
-      title={name}
-      aria-label={name}
+      title={fullName(piece, zone)}
       onClick={(event) => event.stopPropagation()}
       className={clsx(
         "flex h-[22px] min-w-0 items-center gap-1 px-1.5 text-xs hover:brightness-95",
@@ -302,14 +302,17 @@ function Chip({ piece, atStart, zone }: { piece: Piece<Entry>; atStart: boolean;
         piece.goesOn ? "" : "mr-1 rounded-r-[4px]",
       )}
     >
-      {piece.continues && !atStart ? null : (
+      {piece.continues && !atStart ? (
+        <span className="sr-only">{maintenance.title}</span>
+      ) : (
         <>
           <Icon aria-hidden size={12} className="shrink-0" />
           {piece.continues ? null : <span className="shrink-0">{timeText(piece.span.start, zone)}</span>}
-          <span className="min-w-0 truncate">{maintenance.title}</span>
+          <bdi className="min-w-0 truncate">{maintenance.title}</bdi>
           {maintenance.seriesId ? <Repeat aria-hidden size={11} className="ml-auto shrink-0" /> : null}
         </>
       )}
+      <span className="sr-only">{restOfName(piece, zone)}</span>
     </Link>
   );
 }
@@ -352,24 +355,22 @@ function Week({ days, label, grid, busy, day, today, byDay, onKey, onPick, now }
                 tabIndex={date === day ? 0 : -1}
                 aria-selected={date === day}
                 aria-current={date === today ? "date" : undefined}
-                aria-label={cellName(date, today, own, zone)}
                 onKeyDown={onKey}
                 onClick={() => onPick(date)}
                 className={clsx("cursor-pointer border-l border-line p-0 align-top focus-visible:outline-offset-[-2px]!", date === day && "shadow-[inset_0_0_0_2px_var(--c-accent)]")}
               >
+                <span className="sr-only">{cellName(date, today, own, zone)}</span>
                 <div className="relative" style={{ height: hourPx * 24, backgroundImage: `repeating-linear-gradient(to bottom, transparent 0 ${hourPx - 1}px, var(--c-line) ${hourPx - 1}px ${hourPx}px)` }}>
                   {blocksOf(own, date, zone).map((block) => {
                     const { maintenance } = block.span;
                     const look = looks[maintenance.status];
                     const Icon = look?.icon ?? CalendarClock;
-                    const name = fullName(block, zone);
                     return (
                       <Link
                         key={block.span.id}
                         to={`/maintenance/${maintenance.id}`}
                         tabIndex={-1}
-                        title={name}
-                        aria-label={name}
+                        title={fullName(block, zone)}
                         onClick={(event) => event.stopPropagation()}
                         className={clsx("absolute overflow-hidden border-l-3 px-1 py-px text-xs leading-[15px] shadow-[0_0_0_1px_var(--c-surface)]", look?.chip, block.continues ? "" : "rounded-t-[4px]", block.goesOn ? "" : "rounded-b-[4px]")}
                         style={{ top: (block.top / 60) * hourPx, height: ((block.bottom - block.top) / 60) * hourPx, left: `calc(${(block.column / block.columns) * 100}% + 2px)`, width: `calc(${100 / block.columns}% - 4px)` }}
@@ -379,7 +380,8 @@ function Week({ days, label, grid, busy, day, today, byDay, onKey, onPick, now }
                           {block.continues ? null : timeText(block.span.start, zone)}
                           {maintenance.seriesId ? <Repeat aria-hidden size={10} className="shrink-0" /> : null}
                         </span>
-                        <span className="block wrap-anywhere">{maintenance.title}</span>
+                        <bdi className="block wrap-anywhere">{maintenance.title}</bdi>
+                        <span className="sr-only">{restOfName(block, zone)}</span>
                       </Link>
                     );
                   })}
