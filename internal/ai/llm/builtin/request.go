@@ -17,7 +17,6 @@ type request struct {
 	silent                      bool
 	systems                     []thing
 	segments                    []segment
-	describes                   bool // the words behind belong to the description
 	mentioned                   bool // the system was found in the title
 }
 

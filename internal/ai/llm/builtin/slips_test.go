@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+//nolint:misspell // the slips are what is tested
 func TestSlipsOfTheKeyboard(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
