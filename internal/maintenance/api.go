@@ -106,7 +106,7 @@ func (s *Service) operations() operations {
 			}),
 		addUpdate: operation.New(mutation("addUpdate", "Add to the timeline of a maintenance, with or without a change of status"),
 			func(ctx context.Context, in *AddUpdateInput) (*UpdateView, error) {
-				u, err := s.AddUpdate(ctx, in.MaintenanceID, in.Message, in.StatusChange, in.Audience)
+				u, err := s.AddUpdate(ctx, in.MaintenanceID, NewUpdate{Message: in.Message, StatusChange: in.StatusChange, From: in.FromStatus, Audience: in.Audience})
 				if err != nil {
 					return nil, err
 				}

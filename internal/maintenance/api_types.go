@@ -220,6 +220,7 @@ type AddUpdateInput struct {
 	Message       string   `json:"message" maxLength:"10000" doc:"Markdown"`
 	StatusChange  Status   `json:"statusChange,omitempty" enum:"scheduled,in_progress,completed,cancelled"`
 	Audience      Audience `json:"audience,omitempty" enum:"public,logged-in,internal" default:"public" doc:"Who may read it: everyone who sees the maintenance, those who have signed in, or those who manage maintenances"`
+	FromStatus    Status   `json:"fromStatus,omitempty" enum:"scheduled,in_progress,completed,cancelled" doc:"The status that the change was decided in; the update is refused when it has moved"`
 }
 
 // CloseInput completes a maintenance early.

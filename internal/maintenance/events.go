@@ -46,8 +46,10 @@ type UpdatedEvent struct {
 	StatusChange Status `json:"statusChange,omitempty"`
 	// PreviousStatus is the one before, when there is a StatusChange.
 	PreviousStatus Status `json:"previousStatus,omitempty"`
-	// UpdateID names the update that came with the change, if one did.
-	UpdateID string `json:"updateId,omitempty"`
+	// UpdateID names the update of the timeline that came with the change, and
+	// Audience says whom it is for; both empty for an edit.
+	UpdateID string   `json:"updateId,omitempty"`
+	Audience Audience `json:"audience,omitempty"`
 }
 
 // updatedSignal tells browsers what to read again.

@@ -114,6 +114,9 @@ func (s *Service) UpdateSeries(ctx context.Context, id string, e SeriesEdit) (Se
 		if r.EndedAt != nil {
 			return problem.Conflict("This series has ended; plan a new one instead")
 		}
+		if err := s.store.keepSystems(ctx, tx, systems, f.SystemIDs); err != nil {
+			return err
+		}
 		told = append(slices.Clone(f.SystemIDs), without(systems, f.SystemIDs)...)
 		first, err = s.rewrite(ctx, tx, r, f, systems, e, now)
 		return err
@@ -304,6 +307,9 @@ func (s *Service) finish(ctx context.Context, id string, version int64, end func
 			return errMoved
 		}
 		systems = sys
+		if err := s.store.keepSystems(ctx, tx, sys); err != nil {
+			return err
+		}
 		now := s.clock()
 		rows, err := s.store.untouched(ctx, tx, id, "", now)
 		if err != nil {

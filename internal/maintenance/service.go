@@ -214,6 +214,9 @@ func (s *Service) Update(ctx context.Context, id string, e Edit) (Maintenance, e
 			return nil
 		}
 		w.systemIDs = slices.Sorted(slices.Values(f.SystemIDs))
+		if err := s.store.keepSystems(ctx, tx, f.SystemIDs, w.before.SystemIDs); err != nil {
+			return err
+		}
 		return replaceSystems(ctx, tx, []string{id}, f.SystemIDs)
 	})
 }
@@ -330,7 +333,7 @@ func (s *Service) write(ctx context.Context, tx bun.Tx, w *work) error {
 		if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
 			return fmt.Errorf("add update: %w", err)
 		}
-		p.UpdateID, p.Action, p.StatusChange, p.PreviousStatus = u.ID, action(u.StatusChange), "", ""
+		p.UpdateID, p.Audience, p.Action, p.StatusChange, p.PreviousStatus = u.ID, u.Audience, action(u.StatusChange), "", ""
 		if u.StatusChange != nil {
 			p.StatusChange, p.PreviousStatus = *u.StatusChange, status
 			status = *u.StatusChange
@@ -363,14 +366,25 @@ func (s *Service) told(ctx context.Context, w *work) {
 	}
 }
 
+// NewUpdate is an entry to add to a timeline.
+type NewUpdate struct {
+	Message string
+	// StatusChange is where the maintenance goes with it; empty stays.
+	StatusChange Status
+	// From, if not empty, must be the present status.
+	From Status
+	// Audience is Everyone when empty.
+	Audience Audience
+}
+
 // AddUpdate adds to the timeline, and may change the status with it.
-func (s *Service) AddUpdate(ctx context.Context, id, message string, change Status, a Audience) (Update, error) {
-	message, issues := checkMessage(message)
+func (s *Service) AddUpdate(ctx context.Context, id string, u NewUpdate) (Update, error) {
+	message, issues := checkMessage(u.Message)
 	if err := problem.InputIssues(issues); err != nil {
 		return Update{}, err
 	}
-	if a == "" {
-		a = Everyone
+	if u.Audience == "" {
+		u.Audience = Everyone
 	}
 	var out Update
 	_, err := s.change(ctx, id, func(ctx context.Context, tx bun.Tx, w *work) error {
@@ -381,17 +395,20 @@ func (s *Service) AddUpdate(ctx context.Context, id, message string, change Stat
 		if n >= maxUpdates {
 			return problem.Conflict("A maintenance has at most %d updates", maxUpdates)
 		}
+		if u.From != "" && u.From != w.row.Status {
+			return errMoved
+		}
 		var to *Status
-		if change != "" && change != w.row.Status {
-			if err := w.row.Status.may(change); err != nil {
+		if next := u.StatusChange; next != "" && next != w.row.Status {
+			if err := w.row.Status.may(next); err != nil {
 				return err
 			}
-			w.row.enter(change, w.now)
+			w.row.enter(next, w.now)
 			w.edited()
-			to = &change
+			to = &next
 		}
 		w.row.Detached = w.row.SeriesID != nil
-		out = w.say(message, to, a, caller(ctx)).update()
+		out = w.say(message, to, u.Audience, caller(ctx)).update()
 		return nil
 	})
 	return out, err

@@ -214,6 +214,19 @@ func (store) systems(ctx context.Context, idb bun.IDB, ids []string) (map[string
 // errSystemGone is a system that was deleted between being looked up and used.
 var errSystemGone = problem.Field("systemIds", "one of the systems does not exist any more")
 
+// keepSystems keeps systems from being deleted until tx ends: the deletion and
+// who rewrites the rows that go with it would otherwise wait for each other.
+func (st store) keepSystems(ctx context.Context, tx bun.Tx, lists ...[]string) error {
+	ids := slices.Concat(lists...)
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := tx.NewRaw("SELECT id FROM systems WHERE id IN (?) ORDER BY id ?", bun.List(ids), st.db.KeyShare()).Exec(ctx); err != nil {
+		return fmt.Errorf("keep systems: %w", err)
+	}
+	return nil
+}
+
 // replaceSystems gives each of the maintenances exactly these systems.
 func replaceSystems(ctx context.Context, tx bun.Tx, ids, systemIDs []string) error {
 	if len(ids) == 0 {

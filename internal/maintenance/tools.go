@@ -193,7 +193,7 @@ func (s *Service) changeTools(o operations) []tool.Tool {
 			},
 			func(ctx context.Context, in updateToolInput) (*View, error) { return o.update.Call(ctx, in.input()) }),
 		tool.DefineChange(change("addUpdate", "Add an update to a maintenance's timeline: what people should know now, in a sentence or two of Markdown. Pass statusChange only when the work has really started, is done or is called off. "+
-			"Audience: public unless the operator says that it is only for signed-in people or internal.", tool.Mutate),
+			"Audience: public unless the operator says that it is only for signed-in people or internal. Leave fromStatus out; the preview fills it in.", tool.Mutate),
 			func(ctx context.Context, in AddUpdateInput) (tool.Preview[AddUpdateInput], error) {
 				cur, err := get(ctx, in.MaintenanceID)
 				if err != nil {
@@ -356,13 +356,16 @@ func previewAddUpdate(cur *DetailView, in AddUpdateInput) (tool.Preview[AddUpdat
 	if err := problem.InputIssues(issues); err != nil {
 		return tool.Preview[AddUpdateInput]{}, err
 	}
+	if in.FromStatus != "" && in.FromStatus != cur.Status {
+		return tool.Preview[AddUpdateInput]{}, errMoved
+	}
 	in.Message = message
 	summary, status := "Add an update to maintenance "+quote(cur.Title), cur.Status
 	if in.StatusChange != "" && in.StatusChange != status {
 		if err := status.may(in.StatusChange); err != nil {
 			return tool.Preview[AddUpdateInput]{}, err
 		}
-		status = in.StatusChange
+		status, in.FromStatus = in.StatusChange, status
 		summary += " and " + map[Status]string{InProgress: "start it", Completed: "complete it", Cancelled: "cancel it"}[status]
 	}
 	if in.Audience != "" && in.Audience != Everyone {

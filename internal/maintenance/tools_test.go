@@ -184,6 +184,17 @@ func TestToolApply(t *testing.T) {
 		if _, err := b.tool("update").Run(authz.With(t.Context(), reader), dry.Payload); !problem.Is(err, problem.KindForbidden) {
 			t.Errorf("apply without the rule: %v", err)
 		}
+		dry, err = b.preview("addUpdate", `{"maintenanceId":"`+id+`","message":"Off","statusChange":"cancelled"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := b.plan("Moved", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z", s)
+		onMoved := json.RawMessage(strings.ReplaceAll(string(dry.Payload), id, moved))
+		b.must("updateMaintenance", `{"id":%q,"status":"in_progress"}`, moved)
+		if _, err := b.tool("addUpdate").Run(authz.With(t.Context(), manager), onMoved); !problem.Is(err, problem.KindConflict) || b.get(moved)["status"] != "in_progress" {
+			t.Errorf("cancelling what has started meanwhile: %v", err)
+		}
+		b.must("deleteMaintenance", `{"id":%q}`, moved)
 		link := b.applied("addLink", `{"maintenanceId":"`+id+`","label":"Chat","url":"https://chat.example.com"}`)["id"].(string)
 		b.applied("addUpdate", `{"maintenanceId":"`+id+`","message":"We begin","statusChange":"in_progress"}`)
 		b.applied("removeLink", `{"maintenanceId":"`+id+`","id":"`+link+`"}`)

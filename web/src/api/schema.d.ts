@@ -4136,6 +4136,11 @@ export interface components {
              * @enum {string}
              */
             audience?: "public" | "logged-in" | "internal";
+            /**
+             * @description The status that the change was decided in; the update is refused when it has moved
+             * @enum {string}
+             */
+            fromStatus?: "scheduled" | "in_progress" | "completed" | "cancelled";
             /** Format: uuid */
             maintenanceId: string;
             /** @description Markdown */
