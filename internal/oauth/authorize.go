@@ -48,7 +48,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.page(w, r, &fault{http.StatusNotFound, "", "Access for outside agents is switched off on this installation. An administrator can turn it on in the settings."})
 		return
 	}
-	a, early, late := s.readAsk(ctx, r.URL.RawQuery)
+	a, late, early := s.readAsk(ctx, r.URL.RawQuery)
 	if early != nil {
 		s.page(w, r, early)
 		return
@@ -80,37 +80,38 @@ func noStore(w http.ResponseWriter) { w.Header().Set("Cache-Control", "no-store"
 
 // readAsk checks a request to authorize. early is a fault that must not be
 // redirected, late one that goes back to the client.
-func (s *Server) readAsk(ctx context.Context, rawQuery string) (a ask, early error, late *fault) {
+func (s *Server) readAsk(ctx context.Context, rawQuery string) (a ask, late *fault, early error) {
 	q, err := url.ParseQuery(rawQuery)
 	if err != nil {
-		return a, pageFault("The address is damaged: its query cannot be read."), nil
+		return a, nil, pageFault("The address is damaged: its query cannot be read.")
 	}
 	if name := repeated(q); name == "client_id" || name == "redirect_uri" {
-		return a, pageFault("The request gives " + name + " more than once."), nil
+		return a, nil, pageFault("The request gives " + name + " more than once.")
 	}
 	id := q.Get("client_id")
 	if id == "" || len(id) > maxRedirectLen {
-		return a, pageFault("The request does not say which client it is for (client_id)."), nil
+		return a, nil, pageFault("The request does not say which client it is for (client_id).")
 	}
 	a.client, err = s.lookup(ctx, id)
 	if problem.Is(err, problem.KindNotFound) {
-		return a, pageFault("This installation does not know the client that sent you here. It may have been removed; the client must register again."), nil
+		return a, nil, pageFault("This installation does not know the client that sent you here. It may have been removed; the client must register again.")
 	}
 	if f, ok := err.(*fault); ok { //nolint:errorlint // faults are returned as they are
-		return a, pageFault("The client that sent you here cannot be identified: " + f.Description + "."), nil
+		return a, nil, pageFault("The client that sent you here cannot be identified: " + f.Description + ".")
 	}
 	if err != nil {
-		return a, err, nil
+		return a, nil, err
 	}
 	a.redirect = q.Get("redirect_uri")
 	if a.redirect == "" && len(a.client.RedirectURIs) == 1 && !q.Has("redirect_uri") {
 		a.redirect = a.client.RedirectURIs[0]
 	}
 	if !a.client.allows(a.redirect) {
-		return a, pageFault("The client wants to be answered at an address that it did not register (redirect_uri). Nothing was sent there."), nil
+		return a, nil, pageFault("The client wants to be answered at an address that it did not register (redirect_uri). Nothing was sent there.")
 	}
 	a.state, a.hasState = q.Get("state"), q.Has("state")
-	return a, nil, s.readRest(q, &a)
+	late = s.readRest(q, &a)
+	return a, late, nil
 }
 
 // repeated gives the name of a parameter that comes more than once; RFC 6749

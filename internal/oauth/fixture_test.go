@@ -274,7 +274,7 @@ func (f *fixture) tokens(t *testing.T, c Client) answer {
 func (f *fixture) works(t *testing.T, token string) bool {
 	t.Helper()
 	_, err := f.Verify(t.Context(), token)
-	if err != nil && err != ErrToken { //nolint:errorlint // exactly this one
+	if err != nil && err != ErrToken {
 		t.Fatal(err)
 	}
 	return err == nil

@@ -96,11 +96,14 @@ func readRegistration(raw []byte) (Client, *fault) {
 		}
 	}
 	c := Client{Name: m.Name, RedirectURIs: m.RedirectURIs, AuthMethod: m.AuthMethod}
-	for _, is := range c.check() {
+	if issues := c.check(); len(issues) > 0 {
+		is := issues[0]
+		path := strings.NewReplacer("redirectUris", "redirect_uris", "authMethod", "token_endpoint_auth_method", "name", "client_name").Replace(is.Path)
+		code := "invalid_client_metadata"
 		if strings.HasPrefix(is.Path, "redirectUris") {
-			return Client{}, badRequest("invalid_redirect_uri", strings.Replace(is.Path, "redirectUris", "redirect_uris", 1)+" "+is.Message)
+			code = "invalid_redirect_uri"
 		}
-		return Client{}, badRequest("invalid_client_metadata", strings.NewReplacer("authMethod", "token_endpoint_auth_method", "name", "client_name").Replace(is.Path)+" "+is.Message)
+		return Client{}, badRequest(code, path+" "+is.Message)
 	}
 	return c, nil
 }

@@ -121,7 +121,7 @@ func FuzzAuthorize(f *testing.F) {
 	s := setupFuzz(f)
 	f.Add("client_id=x&redirect_uri=https://a/")
 	f.Fuzz(func(t *testing.T, query string) {
-		a, early, late := s.readAsk(t.Context(), query)
+		a, late, early := s.readAsk(t.Context(), query)
 		if early == nil && late == nil && (!a.client.allows(a.redirect) || !challengePattern.MatchString(a.challenge) || len(a.scopes) == 0 || !s.ours(a.resource)) {
 			t.Fatalf("accepted %q as %+v", query, a)
 		}

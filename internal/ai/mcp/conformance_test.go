@@ -111,7 +111,7 @@ func conformance(t *testing.T, url, scenario string) []string {
 // fixtureServer has what the suite's scenarios look for.
 func fixtureServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "fixtures", Version: "1"}, &sdk.ServerOptions{
-		Capabilities: &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}},
+		Capabilities: &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}, //nolint:staticcheck // the suite asks for it
 		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{"paris", "park"}, Total: 2}}, nil
 		},

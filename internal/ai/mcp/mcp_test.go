@@ -332,7 +332,7 @@ func TestCallErrors(t *testing.T) {
 		"not there":         {"ck_reader", "test_getThing", `{"name":"missing"}`, 200, 0, "There is no such thing"},
 		"broken inside":     {"ck_reader", "test_getThing", `{"name":"broken"}`, 200, 0, "the log of the server says why"},
 		"a date only":       {"ck_reader", "test_getThing", `{"at":"2026-07-01"}`, 200, 0, "explicit timezone offset"},
-		"an unknown field":  {"ck_reader", "test_getThing", `{"nmae":"x"}`, 200, 0, "unknown field"},
+		"an unknown field":  {"ck_reader", "test_getThing", `{"nome":"x"}`, 200, 0, "unknown field"},
 		"null as arguments": {"ck_reader", "test_getThing", `null`, 200, 0, `"name":"it"`},
 	} {
 		r := f.post(t, c.key, toolCall(c.tool, c.args))

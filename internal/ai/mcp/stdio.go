@@ -130,7 +130,7 @@ func (b *Bridge) post(ctx context.Context, line []byte) ([][]byte, error) {
 		if errors.As(err, &ue) {
 			err = ue.Err // the address was given by whoever reads this
 		}
-		return nil, fmt.Errorf("Checkstack at %s cannot be reached: %w", b.endpoint, err) //nolint:staticcheck // a sentence for a person
+		return nil, fmt.Errorf("Checkstack at %s cannot be reached: %w", b.endpoint, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 32<<20))
@@ -139,7 +139,7 @@ func (b *Bridge) post(ctx context.Context, line []byte) ([][]byte, error) {
 	}
 	switch mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case resp.StatusCode == http.StatusUnauthorized:
-		return nil, errors.New("Checkstack does not accept the key; make a new one under Configuration → Applications") //nolint:staticcheck // a sentence for a person
+		return nil, errors.New("Checkstack does not accept the key; make a new one under Configuration → Applications")
 	case mt == "text/event-stream":
 		return events(raw), nil
 	case mt == "application/json" && json.Valid(raw):
