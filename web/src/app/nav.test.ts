@@ -16,3 +16,9 @@ test("entries without the right rule, and groups without entries, are absent", (
 test("the manage rule shows the entry that needs read", () => {
   expect(labels(["auth.users.manage"])).toContain("Users");
 });
+
+test("whoever may change something sees the approvals, a mere reader does not", () => {
+  expect(labels(["incident.incident.manage"])).toContain("Approvals");
+  expect(labels(["incident.incident.read", "catalog.system.read"])).not.toContain("Approvals");
+  expect(labels(["ai.chat.read"])).toContain("Approvals");
+});

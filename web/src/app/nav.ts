@@ -1,4 +1,4 @@
-import { Activity, Boxes, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
+import { Activity, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -12,8 +12,12 @@ export type NavEntry = {
   order: number;
   /** Holding any of these shows the entry; an empty list shows it to everyone signed in. */
   rules: string[];
+  /** Shows the entry to everyone who may change something, whatever it is. */
+  forChangers?: boolean;
   /** Second key after "g". */
   shortcut?: string;
+  /** Which count stands behind the label. */
+  badge?: "approvals";
 };
 
 const groupOrder: NavEntry["group"][] = ["Workspace", "Reliability", "Automation", "Configuration", "Documentation"];
@@ -23,6 +27,7 @@ export const navEntries: NavEntry[] = [
   { group: "Workspace", label: "Dashboard", to: "/", icon: LayoutDashboard, order: 0, rules: [], shortcut: "d" },
   { group: "Workspace", label: "Catalog", to: "/catalog", icon: Boxes, order: 10, rules: ["catalog.system.read"], shortcut: "c" },
   { group: "Workspace", label: "Assistant", to: "/ai/chat", icon: Sparkles, order: 20, rules: ["ai.chat.read"], shortcut: "a" },
+  { group: "Workspace", label: "Approvals", to: "/approvals", icon: ClipboardCheck, order: 30, rules: ["ai.chat.read"], forChangers: true, shortcut: "p", badge: "approvals" },
   { group: "Reliability", label: "Health checks", to: "/healthcheck/config", icon: Activity, order: 0, rules: ["healthcheck.healthcheck.read"], shortcut: "h" },
   { group: "Reliability", label: "Incidents", to: "/incident/config", under: "/incident", icon: Siren, order: 10, rules: ["incident.incident.read"], shortcut: "i" },
   { group: "Reliability", label: "Maintenances", to: "/maintenance/config", under: "/maintenance", icon: Wrench, order: 20, rules: ["maintenance.maintenance.read"], shortcut: "m" },
@@ -36,9 +41,10 @@ export const navEntries: NavEntry[] = [
 
 /** The entries a person may use, grouped; a group without entries is absent. */
 export function visibleNav(rules: readonly string[], entries: readonly NavEntry[] = navEntries): { group: string; entries: NavEntry[] }[] {
+  const changer = rules.some((rule) => !rule.endsWith(".read"));
   return groupOrder.flatMap((group) => {
     const own = entries
-      .filter((entry) => entry.group === group && (entry.rules.length === 0 || entry.rules.some((rule) => allows(rules, rule))))
+      .filter((entry) => entry.group === group && (entry.forChangers === true && changer ? true : entry.rules.length === 0 || entry.rules.some((rule) => allows(rules, rule))))
       .sort((a, b) => a.order - b.order);
     return own.length > 0 ? [{ group, entries: own }] : [];
   });

@@ -40,6 +40,7 @@ export const router = createBrowserRouter([
       { path: "/auth/login", lazy: () => import("@/pages/auth/login") },
       { path: "/auth/onboarding", lazy: () => import("@/pages/auth/onboarding") },
       { path: "/auth/register", lazy: () => import("@/pages/auth/register") },
+      { path: "/auth/oauth-consent", lazy: () => import("@/pages/auth/oauth-consent") },
       {
         element: <Shell />,
         children: [
@@ -107,6 +108,7 @@ export const router = createBrowserRouter([
                 element: guarded(["ai.chat.read"]),
                 children: [{ path: "/ai/chat/:conversationId?", lazy: () => import("@/pages/assistant/page") }],
               },
+              { path: "/approvals", lazy: () => import("@/pages/approvals/page") },
               { path: "/settings/profile", lazy: () => import("@/pages/settings/profile") },
               { element: guarded(["auth.users.read"]), children: [{ path: "/settings/users", lazy: () => import("@/pages/settings/users") }] },
               { element: guarded(["auth.roles.read"]), children: [{ path: "/settings/roles", lazy: () => import("@/pages/settings/roles") }] },

@@ -9,6 +9,7 @@ import { ErrorState, toastError } from "@/ui/feedback";
 import { MentionTypes } from "@/ui/mention-scope";
 import { Menu, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from "@/ui/menu";
 import { allows } from "./access";
+import { useBadges } from "./badges";
 import { mentionTypes } from "./mentions";
 import { navEntries, visibleNav } from "./nav";
 import { CommandPalette } from "./palette";
@@ -217,6 +218,7 @@ function isMac(): boolean {
 
 function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavigate?: () => void }) {
   const { rules } = useSession();
+  const badges = useBadges();
   const { pathname } = useLocation();
   return (
     <nav aria-label="Main" className="flex-1 overflow-y-auto px-2 pb-4">
@@ -235,7 +237,7 @@ function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavi
                     {...(compact ? { title: entry.label } : {})}
                     className={({ isActive }) =>
                       clsx(
-                        "flex min-h-8.5 items-center gap-2.5 rounded-[8px] px-2.5 no-underline transition-colors duration-120",
+                        "relative flex min-h-8.5 items-center gap-2.5 rounded-[8px] px-2.5 no-underline transition-colors duration-120",
                         compact && "justify-center",
                         isActive || (entry.under !== undefined && pathname.startsWith(`${entry.under}/`)) ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-raised hover:text-ink",
                       )
@@ -243,6 +245,7 @@ function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavi
                   >
                     <Icon aria-hidden size={17} className="shrink-0" />
                     <span className={compact ? "sr-only" : "truncate"}>{entry.label}</span>
+                    {entry.badge ? <Count of={badges[entry.badge] ?? 0} compact={compact} /> : null}
                   </NavLink>
                 </li>
               );
@@ -251,6 +254,17 @@ function Navigation({ compact = false, onNavigate }: { compact?: boolean; onNavi
         </div>
       ))}
     </nav>
+  );
+}
+
+/** How many things wait for this person; nothing when none do. */
+function Count({ of: count, compact }: { of: number; compact: boolean }) {
+  if (count === 0) return null;
+  return (
+    <span className={clsx("rounded-full bg-accent text-center text-xs font-semibold text-white", compact ? "absolute top-0.5 right-0.5 min-w-4 px-1" : "ml-auto min-w-5 px-1.5 py-px")}>
+      {count > 99 ? "99+" : count}
+      <span className="sr-only"> waiting</span>
+    </span>
   );
 }
 
