@@ -472,7 +472,7 @@ func TestSideEffects(t *testing.T) {
 		b.must("deleteMaintenance", `{"id":%q}`, m)
 		expect("delete", "closed")
 
-		m = b.plan("Slept", "2026-03-02T12:00:00Z", "2026-03-02T12:10:00Z", s)
+		b.plan("Slept", "2026-03-02T12:00:00Z", "2026-03-02T12:10:00Z", s)
 		b.tick()
 		expect("slept through", "created updated closed", "created Slept scheduled on 1 systems 12:00 to 12:10 repeats=false",
 			"updated in_progress from scheduled to in_progress update=true", "closed completed from in_progress to completed update=true")

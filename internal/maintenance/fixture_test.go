@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/catalog"
 	"github.com/checkstack/checkstack/internal/db"
@@ -106,7 +105,6 @@ type bundle struct {
 	signals *signalBook
 	clock   *wallClock
 	ops     map[string]operation.Operation
-	tools   *tool.Registry
 }
 
 func setup(t *testing.T, d *db.DB) *bundle {

@@ -70,7 +70,7 @@ func (s *Service) materialise(ctx context.Context, tx bun.Tx, r *seriesRow, sch 
 	if err := insertSystems(ctx, tx, idsOf(made), systemIDs); err != nil {
 		return nil, err
 	}
-	all := append(moved, made...)
+	all := slices.Concat(moved, made)
 	out := make([]Maintenance, len(all))
 	for i := range all {
 		out[i] = all[i].maintenance()
