@@ -224,12 +224,24 @@ func (d *DB) Prepared(ctx context.Context, query string, args ...any) *sql.Row {
 // every replica, until tx ends. On SQLite every writing transaction already
 // does.
 func (d *DB) LockKey(ctx context.Context, tx bun.Tx, key string) error {
+	return d.LockKeys(ctx, tx, key)
+}
+
+// LockKeys is LockKey for several keys. They are taken in one order everywhere,
+// so that two transactions with several keys do not wait for each other; a
+// transaction calls it once.
+func (d *DB) LockKeys(ctx context.Context, tx bun.Tx, keys ...string) error {
 	if !d.Postgres() {
 		return nil
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(key))
-	_, err := tx.NewRaw("SELECT pg_advisory_xact_lock(?)", int64(h.Sum64())).Exec(ctx)
+	locks := make([]int64, len(keys))
+	for i, key := range keys {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(key))
+		locks[i] = int64(h.Sum64())
+	}
+	slices.Sort(locks)
+	_, err := d.ExecPrepared(ctx, tx, "SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(? AS BIGINT[])) AS k", locks)
 	return err
 }
 

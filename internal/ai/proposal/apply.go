@@ -209,7 +209,7 @@ func (g *Gate) carryOut(ctx context.Context, p authz.Principal, t tool.Tool, r *
 	}
 	snap, serr := applySnapshot(r, result, err)
 	if serr == nil {
-		serr = g.finish(ctx, r.ID, status, snap, err)
+		serr = g.finishChange(ctx, r.ID, status, snap, err)
 	}
 	if serr != nil {
 		// The change itself has happened or failed; that is what the caller hears.

@@ -147,6 +147,7 @@ type Gate struct {
 	people People
 	log    *slog.Logger
 	now    func() time.Time
+	ledger ledger
 }
 
 // New makes a gate. It fails when a tool's schema cannot be read.
@@ -155,6 +156,7 @@ func New(d Deps) (*Gate, error) {
 	if g.now == nil {
 		g.now = time.Now
 	}
+	g.ledger.db, g.ledger.now = d.DB, g.now
 	for _, t := range d.Tools.All() {
 		s, err := shapeOf(t)
 		if err != nil {
@@ -298,7 +300,7 @@ func (g *Gate) read(ctx context.Context, p authz.Principal, id string, c *Call, 
 	if runErr != nil {
 		status = Failed
 	}
-	if err := g.finish(ctx, id, status, nil, runErr); err != nil {
+	if err := g.finish(ctx, id, o, status, runErr); err != nil {
 		return nil, fmt.Errorf("record call of %s: %w", c.tool.Name(), errors.Join(err, runErr))
 	}
 	g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, status)
@@ -318,7 +320,7 @@ func (g *Gate) propose(ctx context.Context, p authz.Principal, id string, c *Cal
 		made, err = g.store(ctx, id, c.tool, dry, ttl(o.Transport))
 	}
 	if err != nil {
-		if ferr := g.finish(ctx, id, Failed, nil, err); ferr != nil {
+		if ferr := g.finish(ctx, id, o, Failed, err); ferr != nil {
 			g.log.ErrorContext(ctx, "failed proposal could not be recorded", "call_id", id, "tool", c.tool.Name(), "error", ferr)
 		}
 		g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, Failed)

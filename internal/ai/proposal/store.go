@@ -116,31 +116,11 @@ const rowColumns = `id, principal_kind, principal_id, transport, conversation_id
 // interrupted is the error of a row whose work never reported back.
 const interrupted = "The call was interrupted before it finished"
 
-// reserve writes the call's row before any work, if the budget allows. Counting
-// and writing are one transaction per principal, so that the budget is exact on
-// every replica. Until the work reports back, the row says that it failed.
+// reserve writes the call's row before any work, if the budget allows. Until
+// the work reports back, the row says that it failed.
 func (g *Gate) reserve(ctx context.Context, p authz.Principal, id string, c *Call, o Origin) error {
-	now := db.Time(g.now())
-	err := g.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := g.db.LockKey(ctx, tx, "ai.budget:"+string(p.Kind)+":"+p.ID); err != nil {
-			return err
-		}
-		var used int
-		err := tx.NewRaw(`SELECT count(*) FROM ai_tool_calls WHERE principal_kind = ? AND principal_id = ? AND created_at > ?`,
-			p.Kind, p.ID, now.Add(-BudgetWindow)).Scan(ctx, &used)
-		if err != nil {
-			return err
-		}
-		if used >= BudgetCalls {
-			return problem.TooMany("Tool budget reached: %d of %d calls in the last minute are used; wait a moment before calling more tools",
-				used, BudgetCalls).After(BudgetWindow)
-		}
-		_, err = tx.NewRaw(`INSERT INTO ai_tool_calls (id, principal_kind, principal_id, transport, conversation_id,
-			tool_name, effect, args_hash, status, error, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			id, p.Kind, p.ID, o.Transport, null(o.ConversationID), c.tool.Name(), c.tool.Effect(), c.hash,
-			Failed, interrupted, now).Exec(ctx)
-		return err
-	})
+	err := g.ledger.put(ctx, &entry{alone: o.ConversationID != "", begin: &beginning{ID: id, Kind: p.Kind, Principal: p.ID, Transport: o.Transport,
+		Conversation: null(o.ConversationID), Tool: c.tool.Name(), Effect: c.tool.Effect(), Hash: c.hash}})
 	if _, ok := problem.As(err); err != nil && !ok {
 		return fmt.Errorf("record call of %s: %w", c.tool.Name(), err)
 	}
@@ -148,19 +128,22 @@ func (g *Gate) reserve(ctx context.Context, p authz.Principal, id string, c *Cal
 }
 
 // finish writes how a call ended. It works for a caller that has gone away.
-func (g *Gate) finish(ctx context.Context, id string, s Status, snap *snapshot, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+func (g *Gate) finish(ctx context.Context, id string, o Origin, s Status, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
 	defer cancel()
-	q := g.db.Write.NewUpdate().Table("ai_tool_calls").Where("id = ?", id).
-		Set("status = ?", s).Set("finished_at = ?", db.Time(g.now())).Set("error = ?", null(errorText(cause)))
-	if snap != nil {
-		raw, err := json.Marshal(snap)
-		if err != nil {
-			return fmt.Errorf("encode result: %w", err)
-		}
-		q = q.Set("result_snapshot = ?", string(raw))
+	return g.ledger.put(ctx, &entry{alone: o.ConversationID != "", end: &ending{ID: id, Status: s, Error: null(errorText(cause))}})
+}
+
+// finishChange is finish for a change that was carried out, or tried.
+func (g *Gate) finishChange(ctx context.Context, id string, s Status, snap *snapshot, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
+	defer cancel()
+	raw, err := json.Marshal(snap)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
 	}
-	_, err := q.Exec(ctx)
+	_, err = g.db.Write.NewRaw("UPDATE ai_tool_calls SET status = ?, finished_at = ?, error = ?, result_snapshot = ? WHERE id = ?",
+		s, db.Time(g.now()), null(errorText(cause)), string(raw), id).Exec(ctx)
 	return err
 }
 
