@@ -1,11 +1,13 @@
 /**
  * Cuts Markdown at blank lines into pieces that render alone. Fenced code stays
- * whole, and so do lists and indented text, whose meaning spans blank lines.
+ * whole, and so do lists, indented text and <details>, whose meaning spans blank
+ * lines.
  */
 export function splitBlocks(text: string): string[] {
   const blocks: string[] = [];
   let current: string[] = [];
   let fence: string | undefined;
+  let folded = 0;
   const flush = () => {
     if (current.some((line) => line.trim() !== "")) blocks.push(current.join("\n"));
     current = [];
@@ -17,7 +19,8 @@ export function splitBlocks(text: string): string[] {
       if (fence === undefined) fence = mark;
       else if (mark.startsWith(fence.charAt(0)) && mark.length >= fence.length) fence = undefined;
     }
-    if (line.trim() !== "" || fence !== undefined) {
+    if (fence === undefined) for (const [, closing] of line.matchAll(/<(\/?)details\b/gi)) folded = closing === "/" ? Math.max(0, folded - 1) : folded + 1;
+    if (line.trim() !== "" || fence !== undefined || folded > 0) {
       current.push(line);
       return;
     }

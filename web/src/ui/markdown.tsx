@@ -1,4 +1,4 @@
-import { memo, useMemo } from "react";
+import { isValidElement, memo, useMemo } from "react";
 import ReactMarkdown, { defaultUrlTransform, type Components } from "react-markdown";
 import { Link } from "react-router";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
@@ -15,17 +15,63 @@ const schema = {
   protocols: { href: ["http", "https", "mailto"] },
 };
 
+/** The visible text below an element. */
+function plainText(node: React.ReactNode): string {
+  if (typeof node === "string" || typeof node === "number") return String(node);
+  if (Array.isArray(node)) return node.map(plainText).join("");
+  return isValidElement<{ children?: React.ReactNode }>(node) ? plainText(node.props.children) : "";
+}
+
+/** Where a link really leads, when its own text does not say so. */
+export function hiddenTarget(href: string, shown: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(href);
+  } catch {
+    return undefined;
+  }
+  const target = url.protocol === "mailto:" ? decodeURIComponent(url.pathname) : url.host;
+  const text = shown.trim().toLowerCase();
+  // Only a text that is the address, or begins with the very host, tells where it leads.
+  const bare = text.replace(/^(https?:\/\/|mailto:)/, "");
+  return bare === target || (url.protocol !== "mailto:" && bare.startsWith(`${target}/`)) ? undefined : target;
+}
+
+function ForeignLink({ href, children }: { href?: string | undefined; children?: React.ReactNode }) {
+  // An address without scheme and host would lead somewhere inside of this site.
+  if (!href || !/^(https?:|mailto:)/i.test(href)) return <bdi>{children}</bdi>;
+  const hidden = hiddenTarget(href, plainText(children));
+  return (
+    <>
+      <a href={href} target="_blank" rel="noopener noreferrer">
+        <bdi>{children}</bdi>
+      </a>
+      {hidden ? <bdi className="text-ink-3"> ({hidden})</bdi> : null}
+    </>
+  );
+}
+
+// What may scroll sideways needs a way in for the keyboard.
 const components: Components = {
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noopener noreferrer">
+  a: ForeignLink,
+  p: ({ children }) => <p dir="auto">{children}</p>,
+  table: ({ children }) => (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="max-w-full overflow-x-auto" role="region" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  ),
+  pre: ({ children }) => (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre role="region" aria-label="Code" tabIndex={0}>
       {children}
-    </a>
+    </pre>
   ),
 };
 
 const Block = memo(function Block({ text }: { text: string }) {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[[rehypeSanitize, schema]]} components={components}>
+    <ReactMarkdown remarkPlugins={[remarkGfm, safeHtml]} rehypePlugins={[[rehypeSanitize, schema]]} components={components}>
       {text}
     </ReactMarkdown>
   );
@@ -43,7 +89,57 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
-type Node = { type: string; value?: string; children?: Node[] };
+type Node = { type: string; value?: string; children?: Node[]; data?: { hName: string } };
+
+const tag = /<\s*(\/?)\s*(details|summary|br)\b[^<>]*>/gi;
+
+/**
+ * Makes folded sections and line breaks of the few tags that answers use, and
+ * leaves all other HTML as the text it is. Attributes are dropped: nothing but
+ * the tags' names is taken over.
+ */
+export function safeHtml() {
+  const element = (name: string): Node => ({ type: "safeHtml", children: [], data: { hName: name } });
+  const fold = (children: Node[], inFlow: boolean): Node[] => {
+    const out: Node[] = [];
+    const open: Node[] = [];
+    const put = (node: Node) => {
+      (open.at(-1)?.children ?? out).push(node);
+    };
+    const putText = (value: string) => {
+      if (value.trim() === "" && inFlow) return;
+      const text: Node = { type: "text", value };
+      put(inFlow && open.at(-1)?.data?.hName !== "summary" ? { type: "paragraph", children: [text] } : text);
+    };
+    for (const child of children) {
+      if (child.type !== "html") {
+        if (child.children) child.children = fold(child.children, ["blockquote", "listItem", "footnoteDefinition"].includes(child.type));
+        put(child);
+        continue;
+      }
+      const value = child.value ?? "";
+      let at = 0;
+      for (const match of value.matchAll(tag)) {
+        putText(value.slice(at, match.index));
+        at = match.index + match[0].length;
+        const name = (match[2] ?? "").toLowerCase();
+        if (name === "br") put({ type: "break" });
+        else if (match[1] !== "/") {
+          const made = element(name);
+          put(made);
+          open.push(made);
+        } else if (open.some((each) => each.data?.hName === name)) {
+          while (open.pop()?.data?.hName !== name);
+        }
+      }
+      putText(value.slice(at));
+    }
+    return out;
+  };
+  return (tree: Node) => {
+    if (tree.children) tree.children = fold(tree.children, true);
+  };
+}
 
 /** Shows HTML as it was typed: "<timeout>" in an update is a word someone meant. */
 function literalHtml() {

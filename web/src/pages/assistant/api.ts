@@ -9,8 +9,21 @@ export function useIntegrations() {
   return useQuery({ queryKey: ["ai", "listChatIntegrations"], queryFn: () => call(api.GET("/rest/ai/listChatIntegrations")), meta: { deaf: true } });
 }
 
-export function useConversations() {
-  return useQuery({ queryKey: ["ai", "listConversations"], queryFn: () => call(api.GET("/rest/ai/listConversations")) });
+export type Skill = NonNullable<Output<"/rest/ai/listSkills", "get">["skills"]>[number];
+
+/** The caller's chats; titles that models make arrive later, by a signal. */
+export function useConversations(archived = false, enabled = true) {
+  return useQuery({
+    queryKey: ["ai", "listConversations", archived],
+    queryFn: () => call(api.GET("/rest/ai/listConversations", archived ? { params: { query: { archived } } } : {})),
+    enabled,
+    meta: { signalScope: "plugin" },
+  });
+}
+
+/** The skills that can guide a chat. */
+export function useSkills(enabled: boolean) {
+  return useQuery({ queryKey: ["ai", "listSkills", "chat"], queryFn: () => call(api.GET("/rest/ai/listSkills", { params: { query: { target: "chat" } } })), enabled });
 }
 
 /**
@@ -52,6 +65,10 @@ function useListMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
 export const useCreateConversation = () => useListMutation((body: Body<"/rest/ai/createConversation", "post">) => call(api.POST("/rest/ai/createConversation", { body })));
 export const useUpdateConversation = () => useListMutation((body: Body<"/rest/ai/updateConversation", "patch">) => call(api.PATCH("/rest/ai/updateConversation", { body })));
 export const useArchiveConversation = () => useListMutation((id: string) => call(api.POST("/rest/ai/archiveConversation", { body: { id } })));
+export const useRestoreConversation = () => useListMutation((id: string) => call(api.POST("/rest/ai/restoreConversation", { body: { id } })));
+
+/** Stops a turn that is answered for another tab or page. */
+export const stopTurn = (id: string) => call(api.POST("/rest/ai/stopTurn", { body: { id } }));
 
 /** Runs an approved proposal. */
 export const applyTool = (token: string) => call(api.POST("/rest/ai/applyTool", { body: { token } }));

@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
-import { Check, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
+import { ArrowRight, Ban, Check, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
 import { useEffect, useId, useRef, useState, type RefObject } from "react";
+import { Link } from "react-router";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
 import { DiffView } from "@/ui/diff-view";
@@ -9,25 +10,29 @@ import { countdown, exactTime } from "@/ui/time";
 import { useProposal } from "./api";
 import { isOpen, withState, type AppliedCard, type Block, type ConfirmCard } from "./fold";
 import { actionTitle, toolLabel } from "./labels";
-import { PayloadView } from "./payload";
+import { useNames } from "./names";
+import { PayloadView, RawData } from "./payload";
+import { targetOf, wordDiff } from "./words";
 
 /** What the reader decided in this session, before the stored card knows it. */
-export type Decision = { state: "applying" } | { state: "applied" } | { state: "declined" } | { state: "failed"; message: string };
+export type Decision = { state: "applying" } | { state: "applied"; result?: unknown } | { state: "declined" } | { state: "failed"; message: string };
 
 export function ToolLine({ block }: { block: Extract<Block, { kind: "tool" }> }) {
   const [started] = useState(() => (block.status === "running" ? Date.now() : undefined));
   const [took, setTook] = useState<number>();
   if (block.status !== "running" && started !== undefined && took === undefined) setTook(Date.now() - started);
-  const label = toolLabel(block.toolName, block.status === "running");
+  const label = toolLabel(block.toolName, block.status === "running" || block.status === "stopped");
   const hasMore = block.input !== undefined || block.output !== undefined;
   const line = (
     <>
       {block.status === "running" ? <LoaderCircle aria-hidden size={15} className="spin shrink-0" /> : null}
       {block.status === "done" ? <Check aria-hidden size={15} className="shrink-0 text-healthy" /> : null}
+      {block.status === "stopped" ? <Ban aria-hidden size={15} className="shrink-0 text-ink-3" /> : null}
       {block.status === "error" ? <TriangleAlert aria-hidden size={15} className="shrink-0 text-degraded" /> : null}
       <span title={block.toolName}>
         {label}
         {block.status === "running" ? "…" : ""}
+        {block.status === "stopped" ? ", stopped" : ""}
       </span>
       {took !== undefined ? <span className="text-ink-3">{(took / 1000).toFixed(1)} s</span> : null}
     </>
@@ -85,11 +90,16 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
   const busy = decision?.state === "applying";
   const declined = settled === "declined" || settled === "rejected";
   useSafeFocus(safe, destructive && open);
+  const frame = useRef<HTMLElement>(null);
+  useKeptFocus(frame, open);
+  const target = settled === "applied" ? targetOf(card.toolName, card.payload, decision?.state === "applied" ? (decision.result ?? card.result) : card.result) : undefined;
   const error = decision?.state === "failed" ? decision.message : settled === "failed" ? (card.error ?? "The change failed; nothing further was done.") : undefined;
   return (
     <section
+      ref={frame}
+      tabIndex={-1}
       aria-labelledby={`${id}-title`}
-      className={clsx("card overflow-hidden", destructive && open ? "border-unhealthy! border-l-4!" : "", !open && !error && "bg-surface/70")}
+      className={clsx("card overflow-hidden outline-none", destructive && open ? "border-unhealthy! border-l-4!" : "", !open && !error && "bg-surface/70")}
     >
       <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line px-4 py-2.5">
         {destructive ? <ShieldAlert aria-hidden size={17} className="text-unhealthy" /> : <ShieldQuestion aria-hidden size={17} className="text-accent-ink" />}
@@ -107,8 +117,10 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
         </span>
       </header>
       <div className="px-4 py-3">
-        <p className="mb-2 font-medium break-words">{card.summary}</p>
-        {card.diff ? <DiffView changes={card.diff} title={card.summary} /> : <PayloadView payload={card.payload} />}
+        <p className="mb-2 font-medium break-words">
+          <bdi>{card.summary}</bdi>
+        </p>
+        <Change diff={card.diff} payload={card.payload} title={card.summary} />
         {open && card.blocked && !unblocked && !error ? (
           <p className="mt-3 flex items-start gap-2 rounded-[8px] bg-raised px-3 py-2 text-ink-2">
             <Hourglass aria-hidden size={15} className="mt-0.5 shrink-0" />
@@ -136,10 +148,63 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
           </Button>
         </footer>
       ) : null}
+      <OpenLink target={target} />
       {expired ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-2">This proposal is too old to apply; nothing was changed. Ask again to get a new one.</p> : null}
       {declined ? <p className="border-t border-line px-4 py-2.5 text-sm text-ink-2">You declined; nothing was changed.</p> : null}
     </section>
   );
+}
+
+/** What changes, in words, with the exact data on demand. */
+function Change({ diff, payload, title }: { diff: ConfirmCard["diff"]; payload: unknown; title: string }) {
+  const names = useNames();
+  if (!diff) return <PayloadView payload={payload} />;
+  return (
+    <>
+      <DiffView changes={wordDiff(diff, names)} title={title} />
+      <details>
+        <summary className="text-sm text-ink-3">Raw data</summary>
+        <RawData value={diff} />
+      </details>
+    </>
+  );
+}
+
+function OpenLink({ target }: { target: ReturnType<typeof targetOf> }) {
+  if (!target) return null;
+  return (
+    <p className="border-t border-line px-4 py-2.5">
+      <Link to={target.to} className="link inline-flex min-h-6 items-center gap-1">
+        {target.label}
+        <ArrowRight aria-hidden size={14} />
+      </Link>
+    </p>
+  );
+}
+
+/** The buttons go away with the decision; the focus that was on them stays on the card. */
+function useKeptFocus(frame: RefObject<HTMLElement | null>, open: boolean) {
+  const was = useRef(open);
+  const inside = useRef(false);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const enter = () => (inside.current = true);
+    const leave = (event: FocusEvent) => {
+      // A removed button gives no new owner of the focus; a person who leaves does.
+      if (event.relatedTarget instanceof Node && !element.contains(event.relatedTarget)) inside.current = false;
+    };
+    element.addEventListener("focusin", enter);
+    element.addEventListener("focusout", leave);
+    return () => {
+      element.removeEventListener("focusin", enter);
+      element.removeEventListener("focusout", leave);
+    };
+  }, [frame]);
+  useEffect(() => {
+    if (was.current && !open && inside.current && (document.activeElement === document.body || document.activeElement === null)) frame.current?.focus({ preventScroll: true });
+    was.current = open;
+  }, [open, frame]);
 }
 
 /**
@@ -170,9 +235,12 @@ export function AppliedCardView({ card }: { card: AppliedCard }) {
         </Badge>
       </header>
       <div className="border-t border-line px-4 py-3">
-        <p className="mb-2 font-medium break-words">{card.summary}</p>
-        {card.diff ? <DiffView changes={card.diff} title={card.summary} /> : <PayloadView payload={card.result} />}
+        <p className="mb-2 font-medium break-words">
+          <bdi>{card.summary}</bdi>
+        </p>
+        <Change diff={card.diff} payload={card.result} title={card.summary} />
       </div>
+      <OpenLink target={targetOf(card.toolName, undefined, card.result)} />
     </section>
   );
 }

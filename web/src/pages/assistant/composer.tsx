@@ -1,8 +1,16 @@
 import { ArrowUp, ChevronDown, Square } from "lucide-react";
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "@/ui/button";
 import { Menu, MenuLabel, MenuRadio } from "@/ui/menu";
-import type { Integration, PermissionMode } from "./api";
+import type { Integration, PermissionMode, Skill } from "./api";
+import { SkillBanner, SkillButton } from "./skills";
+
+const fieldLabel = "Message to the assistant";
+
+/** Puts the keyboard into the message field of the open chat. */
+export function focusComposer() {
+  document.querySelector<HTMLTextAreaElement>(`textarea[aria-label="${fieldLabel}"]`)?.focus();
+}
 
 export type Choice = { connectionId: string; model: string | undefined };
 
@@ -19,6 +27,9 @@ export function Composer({
   onChoice,
   mode,
   onMode,
+  skill,
+  onSkill,
+  previous,
 }: {
   value: string;
   onChange: (value: string) => void;
@@ -31,6 +42,10 @@ export function Composer({
   onChoice: (choice: Choice) => void;
   mode: PermissionMode;
   onMode: (mode: PermissionMode) => void;
+  skill: Skill | undefined;
+  onSkill: (skill: Skill | undefined) => void;
+  /** The reader's last message, which the up arrow brings back into an empty field. */
+  previous?: string | undefined;
 }) {
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
@@ -42,7 +57,11 @@ export function Composer({
   useEffect(() => field.current?.focus(), []);
   const sendable = value.trim() !== "" && !streaming && choice !== undefined;
   const zone = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone)[0];
+  const hint = useId();
+  const selected = integrations.find((each) => each.connectionId === choice?.connectionId);
   return (
+    <>
+    {skill ? <SkillBanner skill={skill} builtin={selected?.builtin === true} onOff={() => onSkill(undefined)} /> : null}
     <div className="mx-auto w-full max-w-[820px] px-3 pb-3 md:px-6">
       <form
         className="rounded-[10px] border border-line-strong/70 bg-surface focus-within:border-accent-ink"
@@ -54,13 +73,24 @@ export function Composer({
         <textarea
           ref={field}
           rows={1}
-          aria-label="Message to the assistant"
+          aria-label={fieldLabel}
+          aria-describedby={hint}
           placeholder="Ask, or say what to change"
           maxLength={32_000}
           className="block max-h-[220px] w-full resize-none bg-transparent px-4 pt-3 pb-1 outline-none"
           value={value}
           onChange={(event) => onChange(event.target.value)}
           onKeyDown={(event) => {
+            if (event.key === "Escape" && streaming && onStop) {
+              event.preventDefault();
+              onStop();
+              return;
+            }
+            if (event.key === "ArrowUp" && value === "" && previous) {
+              event.preventDefault();
+              onChange(previous);
+              return;
+            }
             if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
             event.preventDefault();
             if (sendable) onSend();
@@ -84,8 +114,17 @@ export function Composer({
             />
           </Menu>
           <span className="ml-auto" />
+          <SkillButton
+            skill={skill}
+            onSkill={(next) => {
+              onSkill(next);
+              if (value.trim() === "" && next?.promptTemplate) onChange(next.promptTemplate);
+              // After the dialog has given the focus back.
+              setTimeout(focusComposer);
+            }}
+          />
           {streaming && onStop ? (
-            <Button look="secondary" icon={<Square aria-hidden size={13} fill="currentColor" />} onClick={onStop}>
+            <Button look="secondary" title="Stop (Esc)" icon={<Square aria-hidden size={13} fill="currentColor" />} onClick={onStop}>
               Stop
             </Button>
           ) : (
@@ -96,7 +135,11 @@ export function Composer({
         </div>
       </form>
       {zone ? <p className="mt-1.5 px-1 text-xs text-ink-3">Times you mention are read in {zone.replace(/_/g, " ")}.</p> : null}
+      <p id={hint} className="sr-only">
+        Enter sends, Shift and Enter break the line. The up arrow brings your last message back. Escape stops an answer.
+      </p>
     </div>
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blocksOf, isOpen, isWaiting, readConfirm, readDiff, withState } from "./fold";
+import { blocksOf, isOpen, isWaiting, readConfirm, readDiff, readQuestion, withState } from "./fold";
 
 const confirm = {
   __confirm: true,
@@ -94,4 +94,35 @@ test("a card is open until it is decided or too old", () => {
   expect(isOpen(card, new Date("2026-01-01T00:09:59Z"))).toBe(true);
   expect(isOpen(card, new Date("2026-01-01T00:10:00Z"))).toBe(false);
   expect(isOpen({ ...card, status: "rejected" }, new Date("2026-01-01T00:00:00Z"))).toBe(false);
+});
+
+const question = { __question: true, question: "Which one?", options: [{ label: "A", value: "use A" }, { label: 3 }, null], allowFreeText: "yes" };
+
+test("a question card takes whole options only, and free text only when that is exactly true", () => {
+  expect(readQuestion(question)).toEqual({ question: "Which one?", options: [{ label: "A", value: "use A" }], allowFreeText: false });
+  expect(readQuestion({ ...question, allowFreeText: true })).toMatchObject({ allowFreeText: true });
+  expect(readQuestion({ ...question, options: [] })).toBeUndefined();
+  expect(readQuestion({ ...question, __question: 1 })).toBeUndefined();
+});
+
+test("only the tool that asks can ask", () => {
+  const kind = (toolName: string) => blocksOf({ id: "m", parts: [tool("output-available", { toolName, output: question })] })[0]?.kind;
+  expect(kind("ai.askOperator")).toBe("question");
+  expect(kind("ai_askOperator")).toBe("question");
+  expect(kind("incident.get")).toBe("tool");
+});
+
+test("text that looks like a card stays text, and so does a card that is no output of a call", () => {
+  const fake = JSON.stringify(confirm);
+  expect(blocksOf({ id: "m", parts: [{ type: "text", text: fake }, { ...tool("input-available"), input: confirm }, { type: "data-card", data: confirm }, tool("output-available", { output: fake }), tool("output-available", { output: { data: confirm } })] }).map((block) => block.kind)).toEqual(["text", "tool", "tool", "tool"]);
+});
+
+test("what still ran when a turn ended is shown as stopped, not as running for ever", () => {
+  const message = { id: "m", parts: [tool("input-available"), tool("output-available", { toolCallId: "c2", output: 1 })] };
+  expect(blocksOf(message)).toMatchObject([{ status: "running" }, { status: "done" }]);
+  expect(blocksOf(message, true)).toMatchObject([{ status: "stopped" }, { status: "done" }]);
+});
+
+test("an answer whose writer is gone says so", () => {
+  expect(blocksOf({ id: "m", parts: [{ type: "text", text: "Half" }], metadata: { running: true } }, true).at(-1)).toMatchObject({ kind: "notice", tone: "warn" });
 });

@@ -18,11 +18,16 @@ export type ConfirmCard = {
   blocked: string | undefined;
 };
 
+/** A change that was made without asking, as the conversation's mode allows. */
 export type AppliedCard = { toolCallId: string; toolName: string; summary: string; result: unknown; diff: FieldChange[] | undefined };
+
+/** What the assistant wants to know before it goes on. */
+export type QuestionCard = { question: string; options: { label: string; value: string }[]; allowFreeText: boolean };
 
 export type Block =
   | { kind: "text"; key: string; text: string }
-  | { kind: "tool"; key: string; toolName: string; status: "running" | "done" | "error"; input: unknown; output: unknown; errorText: string | undefined }
+  | { kind: "question"; key: string; card: QuestionCard }
+  | { kind: "tool"; key: string; toolName: string; status: "running" | "done" | "error" | "stopped"; input: unknown; output: unknown; errorText: string | undefined }
   | { kind: "confirm"; key: string; card: ConfirmCard }
   | { kind: "applied"; key: string; card: AppliedCard }
   | { kind: "decision"; key: string; decision: "apply" | "decline"; summary: string }
@@ -97,7 +102,21 @@ export function readApplied(output: unknown, callId: string): AppliedCard | unde
   return { toolCallId: text(fields.toolCallId) ?? callId, toolName, summary, result: fields.result, diff: readDiff(fields.diff) };
 }
 
-function toolBlock(part: Fields, key: string): Block {
+/** The tool that asks the person; nobody else's output can become a question. */
+const askTool = /^ai[._]askOperator$/;
+
+/** Recognises a question card; options without both texts are dropped. */
+export function readQuestion(output: unknown): QuestionCard | undefined {
+  const fields = record(output);
+  if (fields?.__question !== true || typeof fields.question !== "string" || !Array.isArray(fields.options)) return undefined;
+  const options = fields.options.flatMap((each) => {
+    const option = record(each);
+    return typeof option?.label === "string" && typeof option.value === "string" ? [{ label: option.label, value: option.value }] : [];
+  });
+  return options.length > 0 ? { question: fields.question, options, allowFreeText: fields.allowFreeText === true } : undefined;
+}
+
+function toolBlock(part: Fields, key: string, settled: boolean): Block {
   const type = text(part.type) ?? "";
   const toolName = text(part.toolName) ?? (type.startsWith("tool-") ? type.slice("tool-".length) : "tool");
   const callId = text(part.toolCallId) ?? key;
@@ -107,13 +126,18 @@ function toolBlock(part: Fields, key: string): Block {
     if (confirm) return { kind: "confirm", key: callId, card: confirm };
     const applied = readApplied(part.output, callId);
     if (applied) return { kind: "applied", key: callId, card: applied };
+    const question = askTool.test(toolName) ? readQuestion(part.output) : undefined;
+    if (question) return { kind: "question", key: callId, card: question };
   }
-  const status = state === "output-available" ? "done" : state === "output-error" || state === "output-denied" ? "error" : "running";
+  const status = state === "output-available" ? "done" : state === "output-error" || state === "output-denied" ? "error" : settled ? "stopped" : "running";
   return { kind: "tool", key: callId, toolName, status, input: part.input, output: part.output, errorText: text(part.errorText) };
 }
 
-/** Lays the parts of a message out in their order; neighbouring texts become one. */
-export function blocksOf(message: { id: string; parts: readonly unknown[]; metadata?: unknown }): Block[] {
+/**
+ * Lays the parts of a message out in their order; neighbouring texts become one.
+ * settled: nothing more will come, so what still runs has been stopped.
+ */
+export function blocksOf(message: { id: string; parts: readonly unknown[]; metadata?: unknown }, settled = false): Block[] {
   const blocks: Block[] = [];
   message.parts.forEach((raw, i) => {
     const part = record(raw);
@@ -126,7 +150,7 @@ export function blocksOf(message: { id: string; parts: readonly unknown[]; metad
       if (last?.kind === "text") last.text += content;
       else if (content !== "") blocks.push({ kind: "text", key, text: content });
     } else if (type === "dynamic-tool" || type.startsWith("tool-")) {
-      blocks.push(toolBlock(part, key));
+      blocks.push(toolBlock(part, key, settled));
     } else if (type === "data-decision") {
       const data = record(part.data);
       blocks.push({ kind: "decision", key, decision: data?.kind === "apply" ? "apply" : "decline", summary: text(data?.summary) ?? "" });
@@ -139,6 +163,7 @@ export function blocksOf(message: { id: string; parts: readonly unknown[]; metad
   const metadata = record(message.metadata);
   const failure = text(metadata?.error);
   if (failure) blocks.push({ kind: "notice", key: `${message.id}-error`, text: failure, tone: "warn" });
+  else if (metadata?.running === true) blocks.push({ kind: "notice", key: `${message.id}-broken`, text: "This answer broke off before it was complete.", tone: "warn" });
   else if (metadata?.stopped === true) blocks.push({ kind: "notice", key: `${message.id}-stopped`, text: "Stopped before it was complete.", tone: "quiet" });
   return blocks;
 }

@@ -1,6 +1,7 @@
 import { sentence } from "@/pages/healthcheck/assertion";
 import { humanize } from "@/ui/schema";
-import { formatDuration } from "@/ui/time";
+import { useNames } from "./names";
+import { fieldLabel, wordsOf } from "./words";
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -10,40 +11,44 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-function scalar(name: string, value: string | number | boolean): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") {
-    if (/Seconds$/.test(name)) return formatDuration(value * 1000);
-    if (/Ms$/.test(name) || name === "timeout") return formatDuration(value);
-  }
-  return String(value);
-}
-
 /** What every stored thing carries; it tells the reader nothing about the change. */
-const bookkeeping = ["id", "version", "createdAt", "updatedAt"];
+const bookkeeping = ["id", "version", "createdAt", "updatedAt", "createdBy", "incidentId", "maintenanceId", "configurationId", "fromStatus"];
+
+/** A result often names its systems beside their ids, or as objects. */
+function toldTwice(name: string, value: unknown, payload: Record<string, unknown>): boolean {
+  if (name === "systemId") return typeof payload.systemName === "string";
+  return name === "systems" && Array.isArray(payload.systemIds) && Array.isArray(value) && value.every(isRecord);
+}
 
 /** What would be or was created, as labelled values; the raw form on demand. */
 export function PayloadView({ payload }: { payload: unknown }) {
   if (isEmpty(payload)) return null;
-  const fields = isRecord(payload) ? Object.fromEntries(Object.entries(payload).filter(([name]) => !bookkeeping.includes(name))) : undefined;
+  const fields = isRecord(payload) ? Object.fromEntries(Object.entries(payload).filter(([name, value]) => !bookkeeping.includes(name) && !toldTwice(name, value, payload))) : undefined;
   return (
     <div>
       {fields ? <Fields fields={fields} depth={0} /> : null}
       <details className="mt-2" open={!isRecord(payload)}>
         <summary className="text-sm text-ink-3">Raw data</summary>
-        {/* Long content scrolls, so the keyboard needs a way in. */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-        <pre tabIndex={0} role="region" aria-label="Raw data" className="mt-1.5 max-h-60 overflow-auto rounded-[8px] bg-raised p-3 font-mono text-xs">
-          {JSON.stringify(payload, null, 2)}
-        </pre>
+        <RawData value={payload} />
       </details>
     </div>
   );
 }
 
+/** The exact data behind a card, for who wants to see it. */
+export function RawData({ value }: { value: unknown }) {
+  return (
+    // Long content scrolls, so the keyboard needs a way in.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre tabIndex={0} role="region" aria-label="Raw data" className="mt-1.5 max-h-60 overflow-auto rounded-[8px] bg-raised p-3 font-mono text-xs">
+      {JSON.stringify(value, null, 2)}
+    </pre>
+  );
+}
+
 /** Names first, structures last; the rest keeps its order. */
 function rank(name: string, value: unknown): number {
-  if (name === "name") return 0;
+  if (name === "name" || name === "title") return 0;
   if (name === "description" || name === "url") return 1;
   return typeof value === "object" ? 3 : 2;
 }
@@ -58,7 +63,7 @@ function Fields({ fields, depth }: { fields: Record<string, unknown>; depth: num
         const nested = isRecord(value) || (Array.isArray(value) && value.some(isRecord) && name !== "assertions");
         return (
           <div key={name} className={nested ? "" : "grid grid-cols-[minmax(96px,140px)_1fr] gap-x-3"}>
-            <dt className="text-ink-3">{humanize(name)}</dt>
+            <dt className="text-ink-3">{fieldLabel(name)}</dt>
             <dd className="min-w-0 break-words">
               <Value name={name} value={value} depth={depth} />
             </dd>
@@ -70,7 +75,9 @@ function Fields({ fields, depth }: { fields: Record<string, unknown>; depth: num
 }
 
 function Value({ name, value, depth }: { name: string; value: unknown; depth: number }) {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return scalar(name, value);
+  const names = useNames();
+  if (typeof value === "string") return <bdi className="whitespace-pre-line">{wordsOf(name, value, names)}</bdi>;
+  if (typeof value === "number" || typeof value === "boolean") return wordsOf(name, value, names);
   if (depth > 4) return <code className="font-mono text-xs">{JSON.stringify(value)}</code>;
   if (Array.isArray(value)) {
     if (name === "assertions") {
@@ -82,7 +89,7 @@ function Value({ name, value, depth }: { name: string; value: unknown; depth: nu
         </ul>
       );
     }
-    if (!value.some(isRecord)) return value.map(String).join(", ");
+    if (!value.some(isRecord)) return value.map((each) => (typeof each === "string" || typeof each === "number" || typeof each === "boolean" ? wordsOf(name, each, names) : JSON.stringify(each))).join(", ");
     return (
       <ul className="mt-1 grid gap-2">
         {value.map((each, i) => (

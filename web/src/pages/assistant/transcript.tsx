@@ -2,7 +2,10 @@ import { ArrowDown, LoaderCircle } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "@/ui/button";
 import { AppliedCardView, ConfirmCardView, DecisionLine, ToolLine, type Decision } from "./cards";
+import { chatError } from "./error-text";
+import { FailureNotice } from "./banner";
 import { blocksOf, isWaiting, type ConfirmCard } from "./fold";
+import { QuestionCardView } from "./question";
 import { Markdown } from "@/ui/markdown";
 
 type MessageLike = { id: string; role: string; parts: readonly unknown[]; metadata?: unknown };
@@ -14,6 +17,7 @@ export function Transcript({
   decisions,
   onApply,
   onDecline,
+  onAnswer,
   children,
 }: {
   messages: readonly MessageLike[];
@@ -22,6 +26,8 @@ export function Transcript({
   /** Without them nothing can be decided here. */
   onApply?: (card: ConfirmCard) => void;
   onDecline?: (card: ConfirmCard) => void;
+  /** Answers a question of the last message. */
+  onAnswer?: (text: string) => void;
   children?: ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -69,12 +75,12 @@ export function Transcript({
       >
         <div ref={content} className="mx-auto grid w-full max-w-[820px] grid-cols-[minmax(0,1fr)] gap-4 px-3 py-5 md:px-6">
           {messages.map((message) => (
-            <Message key={message.id} message={message} decisions={decisions} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
+            <Message key={message.id} message={message} settled={!streaming || message !== last} decisions={decisions} {...(onAnswer && !streaming && message === last ? { onAnswer } : {})} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
           ))}
           {isWaiting(streaming, lastBlock) ? (
             <p className="late flex items-center gap-2 text-sm text-ink-3">
               <LoaderCircle aria-hidden size={15} className="spin" />
-              {steps > 1 ? `Working, step ${steps}` : "Thinking"}
+              {steps > 1 ? `Working (step ${steps})` : "Thinking"}
             </p>
           ) : null}
           {children}
@@ -93,8 +99,8 @@ export function Transcript({
 
 type Decide = Record<"apply" | "decline", (card: ConfirmCard) => void>;
 
-function Message({ message, decisions, decide }: { message: MessageLike; decisions: Record<string, Decision>; decide?: Decide }) {
-  const blocks = blocksOf(message);
+function Message({ message, settled, decisions, decide, onAnswer }: { message: MessageLike; settled: boolean; decisions: Record<string, Decision>; decide?: Decide; onAnswer?: (text: string) => void }) {
+  const blocks = blocksOf(message, settled);
   const applied = blocks.some((block) => block.kind === "confirm" && (block.card.status === "applied" || decisions[block.card.toolCallId]?.state === "applied"));
   if (message.role === "user") {
     return (
@@ -125,9 +131,13 @@ function Message({ message, decisions, decide }: { message: MessageLike; decisio
             return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} {...(decide ? { onApply: () => decide.apply(block.card), onDecline: () => decide.decline(block.card) } : {})} />;
           case "applied":
             return <AppliedCardView key={block.key} card={block.card} />;
+          case "question":
+            return <QuestionCardView key={block.key} card={block.card} open={onAnswer !== undefined} {...(onAnswer ? { onAnswer } : {})} />;
           case "notice":
-            return (
-              <p key={block.key} className={block.tone === "warn" ? "rounded-[8px] bg-degraded-soft px-3 py-2 break-words text-degraded-ink" : "text-sm text-ink-3"}>
+            return block.tone === "warn" ? (
+              <FailureNotice key={block.key} error={chatError(block.text)} />
+            ) : (
+              <p key={block.key} className="text-sm text-ink-3">
                 {block.text}
               </p>
             );

@@ -1,0 +1,187 @@
+import "./no-eval";
+import { useChat } from "@ai-sdk/react";
+import { useQueryClient } from "@tanstack/react-query";
+import type { UIMessage } from "ai";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { api, call } from "@/api/client";
+import { toApiError } from "@/api/errors";
+import { Announcer } from "./announcer";
+import { applyTool, stopTurn, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
+import { Banner } from "./banner";
+import type { Decision } from "./cards";
+import { initialChoice, remember } from "./choice";
+import { Composer, focusComposer, type Choice } from "./composer";
+import { chatError, Refusal, type ChatError } from "./error-text";
+import type { ConfirmCard } from "./fold";
+import { noteDraft, takePending } from "./pending";
+import { Transcript } from "./transcript";
+import { createTransport, type DecisionBody } from "./transport";
+
+type Turn = { decision: DecisionBody; summary: string };
+
+/** What a change can make stale, whichever tool made it. */
+const changed = ["catalog", "healthcheck", "system", "incident", "maintenance"];
+
+function textOf(message: UIMessage | undefined): string {
+  return message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
+}
+
+/** An open conversation: the transcript, what may be decided in it, and the message field. */
+export function Chat({ conversation, initial, integrations, firstSkill }: { conversation: Conversation; initial: UIMessage[]; integrations: Integration[]; firstSkill?: Skill | undefined }) {
+  const client = useQueryClient();
+  const update = useUpdateConversation();
+  const [text, setText] = useState("");
+  const [choice, setChoice] = useState<Choice | undefined>(() => initialChoice(integrations, conversation));
+  const [mode, setMode] = useState<PermissionMode>(conversation.permissionMode);
+  const [skill, setSkill] = useState(firstSkill);
+  const [banner, setBanner] = useState<ChatError>();
+  const [decisions, setDecisions] = useState<Record<string, Decision>>({});
+  const [queue, setQueue] = useState<Turn[]>([]);
+  const [following, setFollowing] = useState(conversation.running);
+
+  const latest = useRef({ choice, skill });
+  useEffect(() => {
+    latest.current = { choice, skill };
+  }, [choice, skill]);
+
+  const transport = useMemo(
+    () => createTransport(conversation.id, () => ({ connectionId: latest.current.choice?.connectionId, model: latest.current.choice?.model, skillId: latest.current.skill?.id })),
+    [conversation.id],
+  );
+
+  const { messages, sendMessage, setMessages, resumeStream, status, stop } = useChat({
+    id: conversation.id,
+    messages: initial,
+    transport,
+    onError: (error) => {
+      setBanner(chatError(error));
+      if (!(error instanceof Refusal)) return;
+      // Nothing of a refused turn is stored: the words go back to where they were typed.
+      setMessages((current) => {
+        const last = current.at(-1);
+        if (last?.role !== "user") return current;
+        const words = textOf(last);
+        setText((typed) => (typed === "" ? words : typed));
+        return current.slice(0, -1);
+      });
+    },
+    onFinish: () => void client.invalidateQueries({ queryKey: ["ai", "listConversations"] }),
+  });
+  const streaming = status === "submitted" || status === "streaming";
+
+  const started = useRef(false);
+  useEffect(() => {
+    if (started.current) return;
+    started.current = true;
+    const first = takePending(conversation.id);
+    if (first !== undefined) {
+      void sendMessage({ text: first });
+      return;
+    }
+    if (!conversation.running) return;
+    // A turn that runs elsewhere is followed to its end; then what is stored is the truth.
+    void resumeStream()
+      .then(() => call(api.GET("/rest/ai/getConversation", { params: { query: { id: conversation.id } } })))
+      .then((stored) => setMessages((stored.messages ?? []) as unknown as UIMessage[]))
+      .catch((error: unknown) => setBanner({ text: toApiError(error).message }))
+      .finally(() => setFollowing(false));
+  }, [conversation.id, conversation.running, sendMessage, resumeStream, setMessages]);
+
+  const untitled = (conversation.title?.trim() ?? "") === "";
+  useEffect(() => {
+    noteDraft(conversation.id, untitled && messages.length === 0 && !streaming);
+  }, [conversation.id, untitled, messages.length, streaming]);
+
+  // Decisions made while a turn runs are told to the assistant one after another.
+  useEffect(() => {
+    const [next, ...rest] = queue;
+    if (!next || streaming) return;
+    setQueue(rest);
+    void sendMessage({ role: "user", parts: [{ type: "data-decision", data: { kind: next.decision.kind, summary: next.summary } }] }, { body: { decision: next.decision } });
+  }, [queue, streaming, sendMessage]);
+
+  const send = (message: string) => {
+    setBanner(undefined);
+    void sendMessage({ text: message });
+  };
+  const decide = (card: ConfirmCard, decision: Decision) => setDecisions((current) => ({ ...current, [card.toolCallId]: decision }));
+  const apply = async (card: ConfirmCard) => {
+    if (!card.token) return;
+    const { token } = card;
+    decide(card, { state: "applying" });
+    setBanner(undefined);
+    try {
+      const { result } = await applyTool(token);
+      decide(card, { state: "applied", result });
+    } catch (error) {
+      const { message, issues } = toApiError(error);
+      decide(card, { state: "failed", message: issues.length > 0 ? `${message} ${issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join("; ")}` : message });
+      return;
+    }
+    setQueue((current) => [...current, { decision: { token, kind: "apply" }, summary: card.summary }]);
+    for (const plugin of changed) void client.invalidateQueries({ queryKey: [plugin] });
+  };
+  const decline = (card: ConfirmCard) => {
+    if (!card.token) return;
+    const { token } = card;
+    decide(card, { state: "declined" });
+    setBanner(undefined);
+    setQueue((current) => [...current, { decision: { token, kind: "decline" }, summary: card.summary }]);
+  };
+
+  return (
+    <>
+      <Transcript
+        messages={messages}
+        streaming={streaming}
+        decisions={decisions}
+        onApply={(card) => void apply(card)}
+        onDecline={decline}
+        onAnswer={(answer) => {
+          send(answer);
+          focusComposer();
+        }}
+      />
+      <Announcer messages={messages} streaming={streaming} />
+      {banner ? <Banner error={banner} onDismiss={() => setBanner(undefined)} /> : null}
+      <Composer
+        value={text}
+        onChange={setText}
+        onSend={() => {
+          const message = text.trim();
+          setText("");
+          send(message);
+        }}
+        onStop={() => {
+          if (following) void stopTurn(conversation.id).catch((error: unknown) => setBanner({ text: toApiError(error).message }));
+          else void stop();
+        }}
+        streaming={streaming}
+        integrations={integrations}
+        choice={choice}
+        onChoice={(next) => {
+          remember(next);
+          setChoice(next);
+        }}
+        mode={mode}
+        onMode={(next) => {
+          if (next === mode) return;
+          const before = mode;
+          setMode(next);
+          update.mutate(
+            { id: conversation.id, permissionMode: next },
+            {
+              onError: (error) => {
+                setMode(before);
+                setBanner({ text: toApiError(error).message });
+              },
+            },
+          );
+        }}
+        skill={skill}
+        onSkill={setSkill}
+        previous={textOf(messages.findLast((message) => message.role === "user" && textOf(message) !== "")) || undefined}
+      />
+    </>
+  );
+}
