@@ -133,7 +133,7 @@ test("FC-003 (a): the hour that does not exist is refused, and what it would be 
   await page.getByText("02:30 does not exist on this day in Europe/Berlin").waitFor();
   expect(await page.getByLabel("Start time").getAttribute("aria-invalid")).toBe("true");
   await page.getByRole("button", { name: "Plan maintenance" }).click();
-  await page.getByRole("alert").getByText(/startAt: does not exist/).waitFor();
+  await page.getByRole("alert").getByText(/Start: does not exist/).waitFor();
   expect(await inspect(page, "zones-missing")).toEqual([]);
   await page.getByRole("button", { name: "Use 03:30 (UTC+02:00)" }).press("Enter");
   await page.getByText(/Mar 29, 2026, 03:30 UTC\+02:00 · 01:30 UTC/).waitFor();
@@ -161,7 +161,7 @@ test("FC-003 (b): of the hour that comes twice the form asks which, and stores t
     await asked.waitFor();
     expect(await asked.getByRole("radio", { checked: true }).count()).toBe(0);
     await page.getByRole("button", { name: "Plan maintenance" }).click();
-    await page.getByRole("alert").getByText(/startAt: comes twice/).waitFor();
+    await page.getByRole("alert").getByText(/Start: comes twice/).waitFor();
     if (which === "first") expect(await inspect(page, "zones-doubled")).toEqual([]);
     await asked.getByRole("radio", { name: new RegExp(`^The ${which}, 02:30 ${offset.replace("+", "\\+")}`) }).check();
     await page.getByText(new RegExp(`Oct 25, 2026, 02:30 ${offset.replace("+", "\\+")} · `)).waitFor();

@@ -114,7 +114,7 @@ function Meaning({ at, zone }: { at: number; zone: string }) {
   return (
     <time dateTime={new Date(at).toISOString()}>
       {dateTimeText(at, zone)} {offset}
-      {offset === "UTC" ? null : <> · {utcText(at, zone)}</>}
+      {offset === "UTC" ? null : <span className="whitespace-nowrap">· {utcText(at, zone)}</span>}
     </time>
   );
 }

@@ -125,7 +125,8 @@ test("only names are zones", () => {
 test("a window names its day once, and UTC its own day where it differs", () => {
   const berlin = windowText(at("2026-12-05T21:00:00Z"), at("2026-12-05T22:30:00Z"), "Europe/Berlin");
   expect(berlin).toMatch(/5.*, 22:00 to 23:30$/);
-  expect(windowText(at("2026-12-05T22:00:00Z"), at("2026-12-05T23:30:00Z"), "Europe/Berlin")).toMatch(/5.*23:00 to .*6.*00:30$/);
+  expect(windowText(at("2026-12-05T22:00:00Z"), at("2026-12-05T23:30:00Z"), "Europe/Berlin")).toMatch(/5.*2026.*23:00 to (?!.*2026).*6.*00:30$/);
+  expect(windowText(at("2026-12-31T22:00:00Z"), at("2026-12-31T23:30:00Z"), "Europe/Berlin")).toMatch(/2026.*23:00 to .*2027.*00:30$/);
   expect(utcText(at("2026-12-05T21:00:00Z"), "Europe/Berlin")).toBe("21:00 UTC");
   expect(utcText(at("2026-12-05T23:30:00Z"), "Europe/Berlin")).toMatch(/5.*23:30 UTC$/);
 });

@@ -207,7 +207,8 @@ function written(at: number, zone: string, options: Intl.DateTimeFormatOptions):
 }
 
 const clockOptions: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-const dayOptions: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric", month: "short", year: "numeric" };
+const shortDayOptions: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric", month: "short" };
+const dayOptions: Intl.DateTimeFormatOptions = { ...shortDayOptions, year: "numeric" };
 
 /** "22:00", with seconds where there are some. */
 export function timeText(at: number, zone: string): string {
@@ -230,8 +231,10 @@ export function utcText(at: number, zone: string): string {
   return `${sameDay ? timeText(at, "UTC") : dateTimeText(at, "UTC")} UTC`;
 }
 
-/** From when to when, the day once if it is one: "Sat, Dec 5, 2026, 22:00 to 23:30". */
+/** From when to when, day and year once if they are the same: "Sat, Dec 5, 2026, 22:00 to 23:30". */
 export function windowText(start: number, end: number, zone: string): string {
-  const sameDay = wallAt(start, zone).date === wallAt(end, zone).date;
-  return `${dateTimeText(start, zone)} to ${sameDay ? timeText(end, zone) : dateTimeText(end, zone)}`;
+  const [from, to] = [wallAt(start, zone).date, wallAt(end, zone).date];
+  if (from === to) return `${dateTimeText(start, zone)} to ${timeText(end, zone)}`;
+  const day = from.slice(0, 4) === to.slice(0, 4) ? written(end, zone, shortDayOptions) : dayText(end, zone);
+  return `${dateTimeText(start, zone)} to ${day}, ${timeText(end, zone)}`;
 }

@@ -111,6 +111,23 @@ function Existing({ id, scope }: { id: string; scope: Scope }) {
   return <Form opened={maintenance.data} scope="series" start={values} />;
 }
 
+/** What the parts of an input are called in the form. */
+const issueLabels: Record<string, string> = {
+  title: "Title",
+  description: "Description",
+  systemIds: "Systems",
+  startAt: "Start",
+  endAt: "End",
+  timeZone: "Time zone",
+  "recurrence.timeZone": "Time zone",
+  rule: "Rule",
+  "recurrence.rule": "Rule",
+  custom: "Rule",
+  interval: "Interval",
+  count: "How many times",
+  until: "Last day",
+};
+
 const lengths = [30, 60, 120, 240, 480].map((minutes) => minutes * 60_000);
 
 function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Scope; start: Values }) {
@@ -271,7 +288,7 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
           void save();
         }}
       >
-        <FormErrors error={fault} fieldIds={links} />
+        <FormErrors error={fault} fieldIds={links} labels={issueLabels} />
         {newer && theirValues ? (
           <ChangedMeanwhile
             noun={series ? "series" : "maintenance"}
@@ -356,7 +373,7 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
         <div className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 border-t border-line bg-bg px-4 py-3">
           <Button onClick={() => void navigate(back)}>Cancel</Button>
           <Button type="submit" look="primary" busy={create.isPending || update.isPending || updateSeries.isPending} disabled={newer !== undefined || (opened !== undefined && !dirty)}>
-            {opened ? (series ? "Save this and all that follow" : "Save changes") : rule === undefined ? "Plan maintenance" : "Plan series"}
+            {opened ? (series ? "Save this and all that follow" : "Save changes") : values.recurrence.repeats === "none" ? "Plan maintenance" : "Plan series"}
           </Button>
         </div>
       </form>

@@ -27,7 +27,7 @@ export function OccurrencePreview({ preview, zone, local, ready }: { preview: Re
                   <span className="mr-2">
                     {windowText(start, end, zone)} <span className="text-ink-3">{offsetLabel(start, zone)}</span>
                   </span>
-                  <span className="text-sm whitespace-nowrap text-ink-3">{local === zone ? utcText(start, zone) : `${windowText(start, end, local)} ${local}`}</span>
+                  <span className={`text-sm text-ink-3 ${local === zone ? "whitespace-nowrap" : "block"}`}>{local === zone ? utcText(start, zone) : `${windowText(start, end, local)} ${local}`}</span>
                   {each.note ? (
                     <p className="mt-0.5 flex items-start gap-1.5 text-sm text-degraded-ink">
                       <TriangleAlert aria-hidden size={14} className="mt-0.5 shrink-0" />
