@@ -1,4 +1,4 @@
-import { Activity, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
+import { Activity, Bot, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -35,6 +35,7 @@ export const navEntries: NavEntry[] = [
   { group: "Configuration", label: "Users", to: "/settings/users", icon: Users, order: 10, rules: ["auth.users.read"] },
   { group: "Configuration", label: "Roles", to: "/settings/roles", icon: Shield, order: 20, rules: ["auth.roles.read"] },
   { group: "Configuration", label: "Applications", to: "/settings/applications", icon: KeyRound, order: 30, rules: ["auth.applications.manage"] },
+  { group: "Configuration", label: "Outside agents", to: "/settings/outside-agents", icon: Bot, order: 35, rules: ["ai.mcp.manage"] },
   { group: "Configuration", label: "Registration", to: "/settings/registration", icon: Settings, order: 40, rules: ["auth.registration.manage"] },
   { group: "Configuration", label: "Your profile", to: "/settings/profile", icon: UserRound, order: 50, rules: [] },
 ];

@@ -114,6 +114,7 @@ export const router = createBrowserRouter([
               { element: guarded(["auth.roles.read"]), children: [{ path: "/settings/roles", lazy: () => import("@/pages/settings/roles") }] },
               { element: guarded(["auth.applications.manage"]), children: [{ path: "/settings/applications", lazy: () => import("@/pages/settings/applications") }] },
               { element: guarded(["integration.connection.read"]), children: [{ path: "/settings/connections", lazy: () => import("@/pages/settings/connections") }] },
+              { element: guarded(["ai.mcp.manage"]), children: [{ path: "/settings/outside-agents", lazy: () => import("@/pages/outside-agents/page") }] },
               { element: guarded(["auth.registration.manage"]), children: [{ path: "/settings/registration", lazy: () => import("@/pages/settings/registration") }] },
               { path: "*", element: <NotFound /> },
             ],

@@ -1,6 +1,7 @@
 import { LogOut, MonitorSmartphone } from "lucide-react";
 import { useId, useState } from "react";
 import { issuesByPath } from "@/api/errors";
+import { ConnectedClients } from "@/pages/outside-agents/connected";
 import { passwordFault, passwordHelp } from "@/pages/auth/password";
 import { Button } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
@@ -22,6 +23,7 @@ export function Component() {
           <Details key={profile.data.id} profile={profile.data} />
           {profile.data.hasCredentialAccount ? <Password /> : null}
           <Sessions />
+          <ConnectedClients />
         </>
       ) : null}
     </Page>
