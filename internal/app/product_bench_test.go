@@ -49,6 +49,13 @@ type process struct {
 var builtIn string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(bareEnv) != "" {
+		if err := serveBare(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if builtIn != "" {
 		_ = os.RemoveAll(builtIn)

@@ -44,7 +44,7 @@ func (s *Service) PrincipalForSession(ctx context.Context, token string) (authz.
 // PrincipalForUser gives a person by id, for work that runs later in the
 // person's name. It holds what the person holds now.
 func (s *Service) PrincipalForUser(ctx context.Context, userID string) (authz.Principal, error) {
-	c, err := s.store.userCaller(ctx, s.db.Read, userID)
+	c, err := s.store.userCaller(ctx, s.db, userID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return authz.Principal{}, errNoUser
 	}

@@ -269,8 +269,7 @@ var sessionQuerySQLite = strings.NewReplacer("$1", "?", "$2", "?").Replace(sessi
 func (store) sessionCaller(ctx context.Context, d *db.DB, tokenHash string) (sessionCaller, error) {
 	var c sessionCaller
 	if !d.Postgres() {
-		err := d.Read.NewRaw(sessionQuerySQLite, RoleAdmin, tokenHash).Scan(ctx, &c)
-		return c, err
+		return oneRow[sessionCaller](ctx, d, sessionQuerySQLite, RoleAdmin, tokenHash)
 	}
 	err := d.Prepared(ctx, sessionQuery, RoleAdmin, tokenHash).
 		Scan(&c.ID, &c.UserID, &c.Name, &c.CreatedAt, &c.LastSeenAt, &c.ExpiresAt, &c.Roles, &c.Rules)
@@ -278,12 +277,22 @@ func (store) sessionCaller(ctx context.Context, d *db.DB, tokenHash string) (ses
 }
 
 // userCaller is a user without a session, for work done in the person's name.
-func (store) userCaller(ctx context.Context, idb bun.IDB, userID string) (sessionCaller, error) {
-	var c sessionCaller
-	err := idb.NewRaw(`SELECT u.id AS user_id, u.name,
+func (store) userCaller(ctx context.Context, d *db.DB, userID string) (sessionCaller, error) {
+	return oneRow[sessionCaller](ctx, d, `SELECT u.id AS user_id, u.name,
 		COALESCE((SELECT string_agg(ur.role_id, ' ') FROM user_roles ur WHERE ur.user_id = u.id), '') AS roles,
 		COALESCE((SELECT string_agg(rr.rule_id, ' ') FROM user_roles ur JOIN role_rules rr ON rr.role_id = ur.role_id
 			WHERE ur.user_id = u.id AND ur.role_id <> ?), '') AS rules
-		FROM users u WHERE u.id = ?`, RoleAdmin, userID).Scan(ctx, &c)
-	return c, err
+		FROM users u WHERE u.id = ?`, RoleAdmin, userID)
+}
+
+// oneRow reads the one row of a query that busy paths repeat.
+func oneRow[T any](ctx context.Context, d *db.DB, query string, args ...any) (row T, err error) {
+	var rows []T
+	if err := d.ScanPrepared(ctx, d.Read, &rows, query, args...); err != nil {
+		return row, err
+	}
+	if len(rows) == 0 {
+		return row, sql.ErrNoRows
+	}
+	return rows[0], nil
 }

@@ -333,8 +333,7 @@ var applicationQuerySQLite = strings.ReplaceAll(applicationQuery, "$1", "?")
 func (store) applicationCaller(ctx context.Context, d *db.DB, id string) (applicationCaller, error) {
 	var c applicationCaller
 	if !d.Postgres() {
-		err := d.Read.NewRaw(applicationQuerySQLite, id).Scan(ctx, &c)
-		return c, err
+		return oneRow[applicationCaller](ctx, d, applicationQuerySQLite, id)
 	}
 	err := d.Prepared(ctx, applicationQuery, id).Scan(&c.ID, &c.Name, &c.SecretHash, &c.LastUsedAt, &c.Roles, &c.Rules)
 	return c, err

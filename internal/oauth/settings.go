@@ -2,8 +2,6 @@ package oauth
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 )
 
@@ -20,15 +18,15 @@ type Settings struct {
 
 // Settings reads the settings of this moment.
 func (s *Server) Settings(ctx context.Context) (Settings, error) {
-	var row struct{ Enabled, AllowRegistration, AllowProposals bool }
-	err := s.db.Read.NewRaw("SELECT enabled, allow_registration, allow_proposals FROM oauth_settings WHERE id = 1").Scan(ctx, &row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Settings{}, nil
-	}
+	var rows []struct{ Enabled, AllowRegistration, AllowProposals bool }
+	err := s.db.ScanPrepared(ctx, s.db.Read, &rows, "SELECT enabled, allow_registration, allow_proposals FROM oauth_settings WHERE id = 1")
 	if err != nil {
 		return Settings{}, fmt.Errorf("read settings of the authorization server: %w", err)
 	}
-	return Settings(row), nil
+	if len(rows) == 0 {
+		return Settings{}, nil
+	}
+	return Settings(rows[0]), nil
 }
 
 // SetSettings changes the settings; they count from the next request on.

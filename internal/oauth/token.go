@@ -227,13 +227,16 @@ type tokenRow struct {
 
 // loadToken reads a token of a kind with its grant.
 func (s *Server) loadToken(ctx context.Context, idb bun.IDB, token, kind string) (tokenRow, error) {
-	var t tokenRow
-	err := idb.NewRaw(`SELECT t.grant_id, g.user_id, g.client_id, CAST(t.scopes AS TEXT) AS scopes, g.resource, t.used_at, t.expires_at, g.revoked_at
-		FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id WHERE t.hash = ? AND t.kind = ?`, digest(token), kind).Scan(ctx, &t)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		err = fmt.Errorf("read token: %w", err)
+	var rows []tokenRow
+	err := s.db.ScanPrepared(ctx, idb, &rows, `SELECT t.grant_id, g.user_id, g.client_id, CAST(t.scopes AS TEXT) AS scopes, g.resource, t.used_at, t.expires_at, g.revoked_at
+		FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id WHERE t.hash = ? AND t.kind = ?`, digest(token), kind)
+	if err != nil {
+		return tokenRow{}, fmt.Errorf("read token: %w", err)
 	}
-	return t, err
+	if len(rows) == 0 {
+		return tokenRow{}, sql.ErrNoRows
+	}
+	return rows[0], nil
 }
 
 // refresh trades a refresh token for a new pair. A used one that comes back
