@@ -251,6 +251,7 @@ test("a series shows its next ten before it is saved; one is skipped, one change
   await page.getByRole("link", { name: "How many times: must be a whole number from 1" }).press("Enter");
   expect(await page.getByLabel("How many times").evaluate((field) => field === document.activeElement)).toBe(true);
   await page.getByLabel("How many times").fill("6");
+  expect(await page.getByLabel("How many times").getAttribute("aria-invalid")).toBeNull();
   await expect.poll(() => preview.getByRole("listitem").count()).toBe(6);
   await preview.getByText(/These are all/).waitFor();
   // A rule of one's own starts from the one so far, and faults of it are told.

@@ -113,7 +113,7 @@ function Meaning({ at, zone }: { at: number; zone: string }) {
   const offset = offsetLabel(at, zone);
   return (
     <time dateTime={new Date(at).toISOString()}>
-      {dateTimeText(at, zone)} {offset}
+      {dateTimeText(at, zone)} {offset}{" "}
       {offset === "UTC" ? null : <span className="whitespace-nowrap">· {utcText(at, zone)}</span>}
     </time>
   );

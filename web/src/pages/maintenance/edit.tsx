@@ -130,6 +130,8 @@ const issueLabels: Record<string, string> = {
 
 const lengths = [30, 60, 120, 240, 480].map((minutes) => minutes * 60_000);
 
+const invalid = (issues: Issue[]) => new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues });
+
 function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Scope; start: Values }) {
   const id = useId();
   const navigate = useNavigate();
@@ -141,6 +143,8 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
   const [values, setValues] = useState(start);
   const [saved, setSaved] = useState(false);
   const [fault, setFault] = useState<unknown>();
+  /** The fault is what this form found before it asked the server. */
+  const [found, setFound] = useState(false);
   /** The state that somebody else made while this form was open. */
   const [newer, setNewer] = useState<Detail>();
   // What the next save is compared with: what was opened, then what was seen of others' changes.
@@ -159,7 +163,21 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
   }, [startAt]);
   const touched = changedFields(base, values, repeats);
   const dirty = touched.length > 0;
-  const errors = issuesByPath(fault);
+  const missing = recurrenceFault(values.recurrence);
+  const problems = (): Issue[] => {
+    const issues: Issue[] = [];
+    if (values.title.trim() === "") issues.push({ path: "title", message: "is required" });
+    if (values.systemIds.length === 0) issues.push({ path: "systemIds", message: "At least one system is required" });
+    const startFault = dateTimeFault(values.start, values.zone);
+    const endFault = dateTimeFault(values.end, values.zone);
+    if (startFault) issues.push({ path: "startAt", message: startFault });
+    if (endFault) issues.push({ path: "endAt", message: endFault });
+    if (startAt !== undefined && endAt !== undefined && endAt <= startAt) issues.push({ path: "endAt", message: "End date must be after start date" });
+    if (repeats && missing) issues.push({ path: missing.field, message: missing.message });
+    return issues;
+  };
+  // What this form found itself goes away as soon as it is put right.
+  const errors = issuesByPath(found ? invalid(problems()) : fault);
   const nameOf = (systemId: string) => entities.data?.systems?.find((each) => each.id === systemId)?.name ?? "unknown system";
   const fieldIds: Record<string, string> = Object.fromEntries(
     ["title", "description", "systemIds", "startAt", "endAt", "timeZone", "rule", "rule-interval", "rule-count", "rule-until", "rule-custom"].map((field) => [field, `${id}-${field}`]),
@@ -172,26 +190,12 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
   const asked = useSettled(recurring === undefined ? "" : JSON.stringify(recurring), 250);
   const preview = usePreview(asked === "" ? undefined : (JSON.parse(asked) as Recurring));
   const previewErrors = issuesByPath(preview.error);
-  const missing = recurrenceFault(values.recurrence);
   const ruleErrors: RecurrenceErrors = {
     rule: errors["recurrence.rule"] ?? errors.rule ?? (recurring ? previewErrors["recurrence.rule"] : undefined),
     interval: errors.interval,
     count: errors.count,
     until: errors.until,
     custom: errors.custom,
-  };
-
-  const problems = (): Issue[] => {
-    const issues: Issue[] = [];
-    if (values.title.trim() === "") issues.push({ path: "title", message: "is required" });
-    if (values.systemIds.length === 0) issues.push({ path: "systemIds", message: "At least one system is required" });
-    const startFault = dateTimeFault(values.start, values.zone);
-    const endFault = dateTimeFault(values.end, values.zone);
-    if (startFault) issues.push({ path: "startAt", message: startFault });
-    if (endFault) issues.push({ path: "endAt", message: endFault });
-    if (startAt !== undefined && endAt !== undefined && endAt <= startAt) issues.push({ path: "endAt", message: "End date must be after start date" });
-    if (repeats && missing) issues.push({ path: missing.field, message: missing.message });
-    return issues;
   };
 
   const store = async (): Promise<string> => {
@@ -215,11 +219,9 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
 
   const save = async () => {
     const issues = problems();
-    if (issues.length > 0) {
-      setFault(new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues }));
-      return;
-    }
-    setFault(undefined);
+    setFound(issues.length > 0);
+    setFault(issues.length > 0 ? invalid(issues) : undefined);
+    if (issues.length > 0) return;
     try {
       const stored = await store();
       // Leaving after saving loses nothing: the guard must know before the page changes.

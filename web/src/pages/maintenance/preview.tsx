@@ -16,7 +16,7 @@ export function OccurrencePreview({ preview, zone, local, ready }: { preview: Re
       {ready && preview.isError ? <p className="text-sm text-unhealthy-ink">{firstIssue(preview.error)}</p> : null}
       {ready && !preview.isError && preview.data ? (
         <>
-          <p className="text-sm text-ink-3">
+          <p className="text-sm text-ink-3 first-letter:uppercase">
             {preview.data.ruleText}, in {zone}. {preview.data.complete ? (list.length === 1 ? "This is the only one." : "These are all.") : "It goes on after these."}
           </p>
           <ol className={`mt-2 divide-y divide-line rounded-[8px] border border-line ${stale ? "opacity-60" : ""}`}>

@@ -45,7 +45,7 @@ export function SeriesPanel({ maintenance, series, manage }: { maintenance: Deta
         <p className="flex items-start gap-2 px-4 py-2.5">
           <Repeat aria-hidden size={16} className="mt-0.5 shrink-0 text-maintenance" />
           <span className="min-w-0 wrap-anywhere">
-            <span className="first-letter:uppercase">{series.ruleText}</span>
+            <span className="block first-letter:uppercase">{series.ruleText}</span>
             <span className="block text-sm text-ink-3">by the clocks of {series.timeZone}</span>
           </span>
         </p>
