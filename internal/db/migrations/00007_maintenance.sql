@@ -67,6 +67,7 @@ CREATE TABLE maintenances (
 CREATE INDEX maintenances_next_transition_at ON maintenances (next_transition_at, id);
 -- With the title: a search reads the index alone until it finds something.
 CREATE INDEX maintenances_start_at ON maintenances (start_at, id, title_key);
+CREATE INDEX maintenances_open ON maintenances (start_at, id) WHERE status IN ('scheduled', 'in_progress');
 CREATE INDEX maintenances_status ON maintenances (status, start_at, id);
 CREATE INDEX maintenances_created_at ON maintenances (created_at, id);
 
