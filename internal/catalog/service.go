@@ -222,12 +222,12 @@ func (s *Service) RemoveLink(ctx context.Context, systemID, id string) error {
 
 // Groups lists groups by name; systemID, if not empty, keeps those it is in.
 func (s *Service) Groups(ctx context.Context, systemID string) ([]Group, error) {
-	return s.store.groups(ctx, s.db.Read, "", systemID)
+	return s.store.groups(ctx, s.db, s.db.Read, "", systemID)
 }
 
 // Group gives one group.
 func (s *Service) Group(ctx context.Context, id string) (Group, error) {
-	return s.store.group(ctx, s.db.Read, id)
+	return s.store.group(ctx, s.db, s.db.Read, id)
 }
 
 // CreateGroup adds a group.
@@ -251,7 +251,7 @@ func (s *Service) CreateGroup(ctx context.Context, f Fields) (Group, error) {
 func (s *Service) UpdateGroup(ctx context.Context, id string, e Edit) (Group, error) {
 	var out Group
 	err := s.change(ctx, "", func(ctx context.Context, tx bun.Tx) error {
-		cur, err := s.store.group(ctx, tx, id)
+		cur, err := s.store.group(ctx, s.db, tx, id)
 		if err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (s *Service) UpdateGroup(ctx context.Context, id string, e Edit) (Group, er
 		if err := s.store.update(ctx, tx, "system_groups", id, cur.Version, f, s.clock()); err != nil {
 			return err
 		}
-		out, err = s.store.group(ctx, tx, id)
+		out, err = s.store.group(ctx, s.db, tx, id)
 		return err
 	})
 	return out, err
@@ -282,7 +282,7 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 // AddToGroup puts a system into a group; twice is the same as once.
 func (s *Service) AddToGroup(ctx context.Context, groupID, systemID string) error {
 	return s.change(ctx, systemID, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.store.group(ctx, tx, groupID); err != nil {
+		if _, err := s.store.group(ctx, s.db, tx, groupID); err != nil {
 			return err
 		}
 		_, err := tx.NewInsert().Model(&memberRow{GroupID: groupID, SystemID: systemID}).On("CONFLICT DO NOTHING").Exec(ctx)
@@ -296,7 +296,7 @@ func (s *Service) AddToGroup(ctx context.Context, groupID, systemID string) erro
 // RemoveFromGroup takes a system out of a group; not being in it is no fault.
 func (s *Service) RemoveFromGroup(ctx context.Context, groupID, systemID string) error {
 	return s.change(ctx, systemID, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.store.group(ctx, tx, groupID); err != nil {
+		if _, err := s.store.group(ctx, s.db, tx, groupID); err != nil {
 			return err
 		}
 		_, err := tx.NewDelete().Table("system_group_members").Where("group_id = ? AND system_id = ?", groupID, systemID).Exec(ctx)

@@ -138,20 +138,23 @@ func (st store) system(ctx context.Context, idb bun.IDB, id string) (System, err
 	return list[0], nil
 }
 
-func (store) groups(ctx context.Context, idb bun.IDB, id, systemID string) ([]Group, error) {
+func (store) groups(ctx context.Context, d *db.DB, idb bun.IDB, id, systemID string) ([]Group, error) {
 	var rows []groupRow
-	q := idb.NewSelect().Model(&rows).OrderExpr("lower(name), id")
-	if id != "" {
-		q = q.Where("id = ?", id)
+	query, args := "SELECT id, name, description, metadata, version, created_at, updated_at FROM system_groups", []any(nil)
+	switch {
+	case id != "":
+		query, args = query+" WHERE id = ?", []any{id}
+	case systemID != "":
+		query, args = query+" WHERE id IN (SELECT group_id FROM system_group_members WHERE system_id = ?)", []any{systemID}
 	}
-	if systemID != "" {
-		q = q.Where("id IN (SELECT group_id FROM system_group_members WHERE system_id = ?)", systemID)
-	}
-	if err := q.Scan(ctx); err != nil {
+	if err := d.ScanPrepared(ctx, idb, &rows, query+" ORDER BY lower(name), id", args...); err != nil {
 		return nil, fmt.Errorf("list groups: %w", err)
 	}
+	if len(rows) == 0 {
+		return []Group{}, nil
+	}
 	var members []memberRow
-	if err := idb.NewSelect().Model(&members).OrderExpr("group_id, system_id").Scan(ctx); err != nil {
+	if err := d.ScanPrepared(ctx, idb, &members, "SELECT group_id, system_id FROM system_group_members ORDER BY group_id, system_id"); err != nil {
 		return nil, fmt.Errorf("list memberships: %w", err)
 	}
 	out := make([]Group, len(rows))
@@ -168,8 +171,8 @@ func (store) groups(ctx context.Context, idb bun.IDB, id, systemID string) ([]Gr
 	return out, nil
 }
 
-func (st store) group(ctx context.Context, idb bun.IDB, id string) (Group, error) {
-	list, err := st.groups(ctx, idb, id, "")
+func (st store) group(ctx context.Context, d *db.DB, idb bun.IDB, id string) (Group, error) {
+	list, err := st.groups(ctx, d, idb, id, "")
 	if err != nil {
 		return Group{}, err
 	}
