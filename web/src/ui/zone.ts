@@ -231,8 +231,14 @@ export function utcText(at: number, zone: string): string {
   return `${sameDay ? timeText(at, "UTC") : dateTimeText(at, "UTC")} UTC`;
 }
 
-/** From when to when, day and year once if they are the same: "Sat, Dec 5, 2026, 22:00 to 23:30". */
-export function windowText(start: number, end: number, zone: string): string {
+/** The minute that an instant lies in, for overviews, where seconds are noise. */
+export function wholeMinute(at: number): number {
+  return Math.floor(at / 60_000) * 60_000;
+}
+
+/** From when to when, to the minute, day and year once if they are the same: "Sat, Dec 5, 2026, 22:00 to 23:30". */
+export function windowText(since: number, until: number, zone: string): string {
+  const [start, end] = [wholeMinute(since), wholeMinute(until)];
   const [from, to] = [wallAt(start, zone).date, wallAt(end, zone).date];
   if (from === to) return `${dateTimeText(start, zone)} to ${timeText(end, zone)}`;
   const day = from.slice(0, 4) === to.slice(0, 4) ? written(end, zone, shortDayOptions) : dayText(end, zone);

@@ -23,7 +23,7 @@ export function StatusBadge({ status }: { status: string }) {
 /** Marks what repeats; the rule in words, where it is known. */
 export function SeriesMark({ rule, className }: { rule?: string | undefined; className?: string }) {
   return (
-    <span className={`inline-flex items-center gap-1 text-sm text-ink-3 ${className ?? ""}`} title={rule ? `Repeats ${rule}` : "Repeats"}>
+    <span className={`inline-flex items-center gap-1 text-sm text-ink-3 ${className ?? ""}`} title="Repeats">
       <Repeat aria-hidden size={13} className="shrink-0" />
       {rule ? <span className="min-w-0 break-words">{rule}</span> : <span className="sr-only">Repeats</span>}
     </span>

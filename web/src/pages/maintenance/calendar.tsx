@@ -9,7 +9,7 @@ import { Button, LinkButton } from "@/ui/button";
 import { useNow } from "@/ui/clock";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/feedback";
 import { Page } from "@/ui/page";
-import { addDays, localZone, startOfDay, timeText, wallAt, windowText } from "@/ui/zone";
+import { addDays, localZone, startOfDay, timeText, wallAt, wholeMinute, windowText } from "@/ui/zone";
 import { calendarLimit, useSpan, type Maintenance } from "./api";
 import { SeriesMark, StatusBadge } from "./badges";
 import { addMonths, blocksOf, clockChange, dayByKey, lanesOf, monthOf, onDay, weekOf, type Piece } from "./calendar-days";
@@ -307,7 +307,7 @@ function Chip({ piece, atStart, zone }: { piece: Piece<Entry>; atStart: boolean;
       ) : (
         <>
           <Icon aria-hidden size={12} className="shrink-0" />
-          {piece.continues ? null : <span className="shrink-0">{timeText(piece.span.start, zone)}</span>}
+          {piece.continues ? null : <span className="shrink-0">{timeText(wholeMinute(piece.span.start), zone)}</span>}
           <bdi className="min-w-0 truncate">{maintenance.title}</bdi>
           {maintenance.seriesId ? <Repeat aria-hidden size={11} className="ml-auto shrink-0" /> : null}
         </>
@@ -377,7 +377,7 @@ function Week({ days, label, grid, busy, day, today, byDay, onKey, onPick, now }
                       >
                         <span className="flex items-center gap-1">
                           <Icon aria-hidden size={11} className="shrink-0" />
-                          {block.continues ? null : timeText(block.span.start, zone)}
+                          {block.continues ? null : timeText(wholeMinute(block.span.start), zone)}
                           {maintenance.seriesId ? <Repeat aria-hidden size={10} className="shrink-0" /> : null}
                         </span>
                         <bdi className="block wrap-anywhere">{maintenance.title}</bdi>

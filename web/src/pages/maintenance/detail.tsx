@@ -23,7 +23,7 @@ import { StateIcon } from "@/ui/state";
 import { Timeline } from "@/ui/timeline";
 import { formatDuration, relativeTime } from "@/ui/time";
 import { UpdateForm, type NewUpdate } from "@/ui/update-form";
-import { dateTimeText, localZone, offsetLabel, timeText, utcText } from "@/ui/zone";
+import { dateTimeText, localZone, offsetLabel, timeText, utcText, wholeMinute } from "@/ui/zone";
 import { useAddLink, useAddUpdate, useCloseMaintenance, useDeleteMaintenance, useMaintenance, useRemoveLink, useSkipOccurrence, useUpdateMaintenance, type Detail } from "./api";
 import { SeriesMark, StatusBadge } from "./badges";
 import { followsSeries } from "./scope";
@@ -274,7 +274,7 @@ function Really({ planned, real, zone, word }: { planned: number; real: string |
   if (Math.abs(late) < 60_000) return null;
   return (
     <p className="text-sm text-ink-3">
-      {word} at {Math.abs(late) < 12 * 3_600_000 ? timeText(Math.floor(at / 60_000) * 60_000, zone) : dateTimeText(Math.floor(at / 60_000) * 60_000, zone)}, {formatDuration(Math.abs(late))} {late < 0 ? "early" : "late"}
+      {word} at {Math.abs(late) < 12 * 3_600_000 ? timeText(wholeMinute(at), zone) : dateTimeText(wholeMinute(at), zone)}, {formatDuration(Math.abs(late))} {late < 0 ? "early" : "late"}
     </p>
   );
 }

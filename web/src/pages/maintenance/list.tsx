@@ -240,7 +240,7 @@ function Rows({
                       <SeriesMark rule={words.data?.get(row.seriesId)} />
                       {more > 0 ? (
                         <Link to={`/maintenance/config?series=${row.seriesId}`} className="link text-sm">
-                          {more} more
+                          {maintenances.hasNextPage ? "all occurrences" : `${more} more`}
                         </Link>
                       ) : null}
                     </p>

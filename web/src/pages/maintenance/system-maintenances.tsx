@@ -6,7 +6,7 @@ import { LinkButton } from "@/ui/button";
 import { ErrorState } from "@/ui/feedback";
 import { Section } from "@/ui/page";
 import { Reveal } from "@/ui/reveal";
-import { useSystemMaintenances } from "./api";
+import { useSeriesWords, useSystemMaintenances } from "./api";
 import { SeriesMark, StatusBadge } from "./badges";
 import { foldSeries } from "./folding";
 import { WindowCell } from "./window";
@@ -15,6 +15,9 @@ import { WindowCell } from "./window";
 export default function SystemMaintenances({ systemId }: SystemBlockProps) {
   const can = useCan();
   const maintenances = useSystemMaintenances(systemId);
+  // Soonest first puts what is in progress on top; of a series the next one is enough.
+  const rows = foldSeries(maintenances.data?.maintenances ?? []);
+  const words = useSeriesWords(rows.some(({ row }) => row.seriesId !== null));
   if (maintenances.isError && !maintenances.data) {
     return (
       <div className="mb-7">
@@ -22,8 +25,6 @@ export default function SystemMaintenances({ systemId }: SystemBlockProps) {
       </div>
     );
   }
-  // Soonest first puts what is in progress on top; of a series the next one is enough.
-  const rows = foldSeries(maintenances.data?.maintenances ?? []);
   if (rows.length === 0) return null;
   return (
     <Section
@@ -44,7 +45,7 @@ export default function SystemMaintenances({ systemId }: SystemBlockProps) {
       <Reveal items={rows} step={5} noun="maintenances" className="mt-2">
         {(shown) => (
           <ul className="card divide-y divide-line border-l-3! border-l-maintenance!">
-            {shown.map(({ row, more }) => {
+            {shown.map(({ row }) => {
               const Icon = row.status === "in_progress" ? Wrench : CalendarClock;
               return (
                 <li key={row.id} className="flex flex-wrap items-center gap-x-3 gap-y-1.5 px-4 py-3">
@@ -53,12 +54,7 @@ export default function SystemMaintenances({ systemId }: SystemBlockProps) {
                     <Link to={`/maintenance/${row.id}`} className="line-clamp-3 font-semibold wrap-anywhere text-ink hover:underline">
                       <bdi>{row.title}</bdi>
                     </Link>
-                    {row.seriesId ? (
-                      <p className="text-sm text-ink-3">
-                        <SeriesMark className="mr-1.5" />
-                        {more > 0 ? `${more} more planned` : "part of a series"}
-                      </p>
-                    ) : null}
+                    {row.seriesId ? <SeriesMark rule={words.data?.get(row.seriesId) ?? "part of a series"} /> : null}
                   </div>
                   <StatusBadge status={row.status} />
                   <WindowCell maintenance={row} />
