@@ -15,15 +15,21 @@ export type FakeModel = {
   baseUrl: string;
   /** Queues the next answer: a stream to play, or a refusal. */
   next: (play: Play | Refusal) => void;
-  /** The bodies of the chat requests so far. */
+  /** Queues the title that the next untitled chat gets; without one it gets its first words. */
+  nextTitle: (title: string | Promise<string>) => void;
+  /** The chat requests so far. */
   requests: { model: string; authorization: string | undefined }[];
+  /** Their bodies as they came. */
+  bodies: string[];
   close: () => void;
 };
 
 /** An OpenAI-compatible endpoint on a loopback port that plays what the test queued. */
 export async function startModel(): Promise<FakeModel> {
   const queue: (Play | Refusal)[] = [];
+  const titles: (string | Promise<string>)[] = [];
   const requests: FakeModel["requests"] = [];
+  const bodies: string[] = [];
   const server = createServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -34,15 +40,18 @@ export async function startModel(): Promise<FakeModel> {
       }
       const body = JSON.parse(text) as { model: string; messages: { content: string }[] };
       const system = body.messages[0]?.content ?? "";
-      // Small calls beside a turn: the topic guard is passed, a title is left to the first words.
+      // Small calls beside a turn: the topic guard is passed, a title is given when one is queued.
       if (system.startsWith("You sort messages")) {
         void perform(({ say }) => say("ON_TOPIC"), response);
         return;
       }
       if (system.startsWith("You write titles")) {
-        json(response, 418, { error: { message: "no titles here" } });
+        const title = titles.shift();
+        if (title === undefined) json(response, 418, { error: { message: "no titles here" } });
+        else void perform(async ({ say }) => say(await title), response);
         return;
       }
+      bodies.push(text);
       requests.push({ model: body.model, authorization: request.headers.authorization });
       const play = queue.shift() ?? { status: 500, body: { error: { message: "The test queued no answer." } } };
       if (typeof play === "function") void perform(play, response);
@@ -54,7 +63,9 @@ export async function startModel(): Promise<FakeModel> {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     next: (play) => void queue.push(play),
+    nextTitle: (title) => void titles.push(title),
     requests,
+    bodies,
     close: () => {
       server.closeAllConnections();
       server.close();

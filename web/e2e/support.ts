@@ -65,7 +65,9 @@ export async function loaded(page: Page) {
 export async function turn(page: Page, action: () => Promise<void>) {
   const answer = page.waitForResponse((response) => new URL(response.url()).pathname === "/api/ai/chat");
   await action();
-  await (await answer).finished();
+  await answer;
+  // Stop is there from before the request until the page has read the answer's
+  // end. The response itself may never finish: after an error the page leaves it.
   await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
 }
 

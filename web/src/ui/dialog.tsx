@@ -16,6 +16,7 @@ export function Dialog({
   title,
   description,
   wide = false,
+  takeFocus,
   children,
 }: {
   open: boolean;
@@ -23,6 +24,8 @@ export function Dialog({
   title: string;
   description?: ReactNode;
   wide?: boolean;
+  /** Moves the focus somewhere else than back to where it came from, and says whether it did. */
+  takeFocus?: () => boolean;
   children: ReactNode;
 }) {
   const focus = useReturnFocus();
@@ -31,7 +34,11 @@ export function Dialog({
       <Radix.Portal>
         <Radix.Overlay className={overlay} />
         <Radix.Content
-          {...focus}
+          onOpenAutoFocus={focus.onOpenAutoFocus}
+          onCloseAutoFocus={(event) => {
+            if (takeFocus?.()) event.preventDefault();
+            else focus.onCloseAutoFocus(event);
+          }}
           className={clsx(panel, "top-[8dvh] max-h-[84dvh]", wide ? "max-w-[900px]" : "max-w-[520px]")}
           {...(description ? {} : { "aria-describedby": undefined })}
         >

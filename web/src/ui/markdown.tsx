@@ -89,7 +89,7 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
-type Node = { type: string; value?: string; children?: Node[]; data?: { hName: string } };
+type Node = { type: string; value?: string; alt?: string | null; children?: Node[]; data?: { hName: string } };
 
 const tag = /<\s*(\/?)\s*(details|summary|br)\b[^<>]*>/gi;
 
@@ -112,6 +112,11 @@ export function safeHtml() {
       put(inFlow && open.at(-1)?.data?.hName !== "summary" ? { type: "paragraph", children: [text] } : text);
     };
     for (const child of children) {
+      if (child.type === "image" || child.type === "imageReference") {
+        // An address could carry data away, so only the words for the image are left.
+        put({ type: "text", value: child.alt ?? "" });
+        continue;
+      }
       if (child.type !== "html") {
         if (child.children) child.children = fold(child.children, ["blockquote", "listItem", "footnoteDefinition"].includes(child.type));
         put(child);

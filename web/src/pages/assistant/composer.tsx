@@ -61,84 +61,83 @@ export function Composer({
   const selected = integrations.find((each) => each.connectionId === choice?.connectionId);
   return (
     <>
-    {skill ? <SkillBanner skill={skill} builtin={selected?.builtin === true} onOff={() => onSkill(undefined)} /> : null}
-    <div className="mx-auto w-full max-w-[820px] px-3 pb-3 md:px-6">
-      <form
-        className="rounded-[10px] border border-line-strong/70 bg-surface focus-within:border-accent-ink"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (sendable) onSend();
-        }}
-      >
-        <textarea
-          ref={field}
-          rows={1}
-          aria-label={fieldLabel}
-          aria-describedby={hint}
-          placeholder="Ask, or say what to change"
-          maxLength={32_000}
-          className="block max-h-[220px] w-full resize-none bg-transparent px-4 pt-3 pb-1 outline-none"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape" && streaming && onStop) {
-              event.preventDefault();
-              onStop();
-              return;
-            }
-            if (event.key === "ArrowUp" && value === "" && previous) {
-              event.preventDefault();
-              onChange(previous);
-              return;
-            }
-            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+      {skill ? <SkillBanner skill={skill} builtin={selected?.builtin === true} onOff={() => onSkill(undefined)} /> : null}
+      <div className="mx-auto w-full max-w-[820px] px-3 pb-3 md:px-6">
+        <form
+          className="rounded-[10px] border border-line-strong/70 bg-surface focus-within:border-accent-ink"
+          onSubmit={(event) => {
             event.preventDefault();
             if (sendable) onSend();
           }}
-        />
-        <div className="flex items-center gap-1 px-2 pb-2">
-          <ChoicePicker integrations={integrations} choice={choice} onChoice={onChoice} />
-          <Menu
-            align="start"
-            trigger={
-              <PickerButton label="Permission mode">{mode === "auto" ? "Apply by itself" : "Approve changes"}</PickerButton>
-            }
-          >
-            <MenuRadio
-              value={mode}
-              onChange={onMode}
-              options={[
-                { value: "approve", label: "Approve changes", help: "The assistant reads by itself. Each change waits for you." },
-                { value: "auto", label: "Apply by itself", help: "Changes that can be undone are applied right away. Anything destructive still waits for you." },
-              ]}
-            />
-          </Menu>
-          <span className="ml-auto" />
-          <SkillButton
-            skill={skill}
-            onSkill={(next) => {
-              onSkill(next);
-              if (value.trim() === "" && next?.promptTemplate) onChange(next.promptTemplate);
-              // After the dialog has given the focus back.
-              setTimeout(focusComposer);
+        >
+          <textarea
+            ref={field}
+            rows={1}
+            aria-label={fieldLabel}
+            aria-describedby={hint}
+            placeholder="Ask, or say what to change"
+            maxLength={32_000}
+            className="block max-h-[220px] w-full resize-none bg-transparent px-4 pt-3 pb-1 outline-none"
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Escape" && streaming && onStop) {
+                event.preventDefault();
+                onStop();
+                return;
+              }
+              if (event.key === "ArrowUp" && value === "" && previous) {
+                event.preventDefault();
+                onChange(previous);
+                return;
+              }
+              if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+              event.preventDefault();
+              if (sendable) onSend();
             }}
           />
-          {streaming && onStop ? (
-            <Button look="secondary" title="Stop (Esc)" icon={<Square aria-hidden size={13} fill="currentColor" />} onClick={onStop}>
-              Stop
-            </Button>
-          ) : (
-            <Button type="submit" look="primary" busy={sending} disabled={!sendable} icon={<ArrowUp aria-hidden size={16} />}>
-              Send
-            </Button>
-          )}
-        </div>
-      </form>
-      {zone ? <p className="mt-1.5 px-1 text-xs text-ink-3">Times you mention are read in {zone.replace(/_/g, " ")}.</p> : null}
-      <p id={hint} className="sr-only">
-        Enter sends, Shift and Enter break the line. The up arrow brings your last message back. Escape stops an answer.
-      </p>
-    </div>
+          <div className="flex items-center gap-1 px-2 pb-2">
+            <ChoicePicker integrations={integrations} choice={choice} onChoice={onChoice} />
+            <Menu
+              align="start"
+              trigger={
+                <PickerButton label="Permission mode">{mode === "auto" ? "Apply by itself" : "Approve changes"}</PickerButton>
+              }
+            >
+              <MenuRadio
+                value={mode}
+                onChange={onMode}
+                options={[
+                  { value: "approve", label: "Approve changes", help: "The assistant reads by itself. Each change waits for you." },
+                  { value: "auto", label: "Apply by itself", help: "Changes that can be undone are applied right away. Anything destructive still waits for you." },
+                ]}
+              />
+            </Menu>
+            <span className="ml-auto" />
+            <SkillButton
+              skill={skill}
+              onSkill={(next) => {
+                onSkill(next);
+                if (value.trim() === "" && next.promptTemplate) onChange(next.promptTemplate);
+              }}
+              onPicked={focusComposer}
+            />
+            {streaming && onStop ? (
+              <Button look="secondary" title="Stop (Esc)" icon={<Square aria-hidden size={13} fill="currentColor" />} onClick={onStop}>
+                Stop
+              </Button>
+            ) : (
+              <Button type="submit" look="primary" busy={sending} disabled={!sendable} icon={<ArrowUp aria-hidden size={16} />}>
+                Send
+              </Button>
+            )}
+          </div>
+        </form>
+        {zone ? <p className="mt-1.5 px-1 text-xs text-ink-3">Times you mention are read in {zone.replace(/_/g, " ")}.</p> : null}
+        <p id={hint} className="sr-only">
+          Enter sends, Shift and Enter break the line. The up arrow brings your last message back. Escape stops an answer.
+        </p>
+      </div>
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { BookOpen, Search, X } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useCan } from "@/app/session";
 import { Button, IconButton, LinkButton } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
@@ -7,20 +7,28 @@ import { EmptyState, ErrorState, SkeletonBlock } from "@/ui/feedback";
 import { useSkills, type Skill } from "./api";
 
 /** The button beside Send that opens the catalog of skills. */
-export function SkillButton({ skill, onSkill }: { skill: Skill | undefined; onSkill: (skill: Skill | undefined) => void }) {
+export function SkillButton({ skill, onSkill, onPicked }: { skill: Skill | undefined; onSkill: (skill: Skill) => void; onPicked: () => void }) {
   const can = useCan();
   const [open, setOpen] = useState(false);
+  const picked = useRef(false);
+  const takeFocus = () => {
+    const go = picked.current;
+    picked.current = false;
+    if (go) onPicked();
+    return go;
+  };
   if (!can("ai.skill.read")) return null;
   return (
     <>
       <IconButton label={skill ? "Choose another skill" : "Choose a skill"} onClick={() => setOpen(true)}>
         <BookOpen aria-hidden size={17} />
       </IconButton>
-      <Dialog open={open} onOpenChange={setOpen} title="Skills" description="A skill guides how the assistant works on what you ask. It gives no further rights." wide>
+      <Dialog open={open} onOpenChange={setOpen} title="Skills" description="A skill guides how the assistant works on what you ask. It gives no further rights." wide takeFocus={takeFocus}>
         <Catalog
           active={skill}
           onPick={(next) => {
             onSkill(next);
+            picked.current = true;
             setOpen(false);
           }}
         />
