@@ -1,4 +1,4 @@
-import { Activity, Bot, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
+import { Activity, Bot, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, ScrollText, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -37,6 +37,7 @@ export const navEntries: NavEntry[] = [
   { group: "Configuration", label: "Applications", to: "/settings/applications", icon: KeyRound, order: 30, rules: ["auth.applications.manage"] },
   { group: "Configuration", label: "Outside agents", to: "/settings/outside-agents", icon: Bot, order: 35, rules: ["ai.mcp.manage"] },
   { group: "Configuration", label: "Registration", to: "/settings/registration", icon: Settings, order: 40, rules: ["auth.registration.manage"] },
+  { group: "Configuration", label: "Audit log", to: "/audit", icon: ScrollText, order: 45, rules: ["ai.chat.read", "ai.audit.read"] },
   { group: "Configuration", label: "Your profile", to: "/settings/profile", icon: UserRound, order: 50, rules: [] },
 ];
 

@@ -109,6 +109,7 @@ export const router = createBrowserRouter([
                 children: [{ path: "/ai/chat/:conversationId?", lazy: () => import("@/pages/assistant/page") }],
               },
               { path: "/approvals", lazy: () => import("@/pages/approvals/page") },
+              { path: "/audit", lazy: () => import("@/pages/audit/page") },
               { path: "/settings/profile", lazy: () => import("@/pages/settings/profile") },
               { element: guarded(["auth.users.read"]), children: [{ path: "/settings/users", lazy: () => import("@/pages/settings/users") }] },
               { element: guarded(["auth.roles.read"]), children: [{ path: "/settings/roles", lazy: () => import("@/pages/settings/roles") }] },

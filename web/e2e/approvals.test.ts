@@ -1,0 +1,197 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { baseUrl, ensureAdmin, inspect, launch, loaded, openSignedIn, outputDir, overflowing, rest } from "./support";
+
+// What programs propose, decided by people in the inbox, and found again in the
+// audit log.
+
+type Proposal = { toolCallId: string; summary: string };
+type System = { id: string; name: string; description: string | null };
+
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+/** Somebody who may change the catalog, but not look at the calls of others. */
+let colleague: Page;
+let key = "";
+let ledger = "";
+
+const colleagueAccount = { name: "Grace Hopper", email: "grace@example.com", password: "Changes-Things-1" };
+
+beforeAll(async () => {
+  browser = await launch();
+  await ensureAdmin();
+  ({ page, complaints } = await openSignedIn(browser));
+  ledger = (await rest<System>(page, "POST", "catalog/createSystem", { name: "General ledger", description: "Books" })).id;
+  ({ key } = await rest<{ key: string }>(page, "POST", "auth/createApplication", { name: "Release pipeline", description: "Deploys", roleIds: ["admin"] }));
+  const { id: role } = await rest<{ id: string }>(page, "POST", "auth/createRole", { name: "Catalog keepers", accessRules: ["catalog.system.manage"] });
+  await rest(page, "POST", "auth/createCredentialUser", { ...colleagueAccount, roleIds: [role] });
+  ({ page: colleague } = await openSignedIn(browser, {}, colleagueAccount));
+});
+
+afterAll(() => browser.close());
+
+/** Asks for a change with the application's key, as a program would. */
+async function propose(toolName: string, input: unknown): Promise<Proposal> {
+  const answer = await fetch(`${baseUrl}/rest/ai/proposeTool`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}` }, body: JSON.stringify({ toolName, input }) });
+  if (!answer.ok) throw new Error(`proposing: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Proposal;
+}
+
+const cardOf = (text: string, on = page) => on.getByRole("article").filter({ hasText: text });
+const navBadge = (on = page) => on.getByRole("navigation", { name: "Main" }).getByRole("link", { name: /^Approvals/ });
+const systems = async () => (await rest<{ systems: System[] }>(page, "GET", "catalog/getSystems")).systems;
+const nameOfFocus = (on = page) => on.evaluate(() => document.activeElement?.textContent ?? "");
+/** Changes reach open pages within a second, on an idle machine; this one may be busy. */
+const soon = { timeout: 10_000 };
+
+async function onPhone(name: string, on = page) {
+  await on.setViewportSize({ width: 390, height: 844 });
+  await on.screenshot({ path: `${outputDir}${name}-390.png`, fullPage: true });
+  const wide = await overflowing(on);
+  await on.setViewportSize({ width: 1280, height: 860 });
+  return wide.map((element) => `${name}: ${element}`);
+}
+
+test("an empty inbox says so", async () => {
+  await page.goto(`${baseUrl}/approvals`);
+  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("Nothing to decide").waitFor();
+  expect(await navBadge().textContent()).toBe("Approvals");
+  expect(await inspect(page, "approvals-empty")).toEqual([]);
+});
+
+test("what a program proposes arrives live, with a count in the navigation, and can be applied", async () => {
+  await propose("catalog.updateSystem", { systemId: ledger, description: "Books of the whole company" });
+  const card = cardOf("General ledger");
+  await card.waitFor(soon);
+  await page.getByText("One change waits for your decision.").waitFor();
+  await expect.poll(() => navBadge().textContent(), soon).toBe("Approvals1 waiting");
+  expect(await card.textContent()).toContain("Release pipeline (application) asked over the API");
+  await card.getByText(/expires in/).waitFor();
+  await card.getByText("Books of the whole company").waitFor();
+  expect(await inspect(page, "approvals-one")).toEqual([]);
+  expect(await onPhone("approvals-one")).toEqual([]);
+
+  await card.getByRole("button", { name: "Apply change" }).click();
+  await card.getByText("You applied this change.").waitFor();
+  await card.getByText("Applied", { exact: true }).waitFor();
+  expect(await card.getByRole("button", { name: "Apply change" }).count()).toBe(0);
+  await expect.poll(() => navBadge().textContent(), soon).toBe("Approvals");
+  expect((await systems()).find((system) => system.id === ledger)?.description).toBe("Books of the whole company");
+});
+
+test("a destructive change offers the safe answer first, and declining changes nothing", async () => {
+  await propose("catalog.deleteSystem", { systemId: ledger });
+  const card = cardOf("cannot be undone");
+  await card.waitFor(soon);
+  const buttons = await card.getByRole("button", { name: /Decline|Delete system/ }).allTextContents();
+  expect(buttons).toEqual(["Decline", "Delete system"]);
+  // By the keyboard alone: the link to the card, what it shows, then the safe answer.
+  await card.getByRole("link", { name: /^Link to/ }).focus();
+  for (let i = 0; i < 8 && (await nameOfFocus()) !== "Decline"; i++) await page.keyboard.press("Tab");
+  expect(await nameOfFocus()).toBe("Decline");
+  expect(await inspect(page, "approvals-destructive")).toEqual([]);
+  await page.keyboard.press("Enter");
+  await card.getByText("You declined; nothing was changed.").waitFor();
+  expect((await systems()).map((system) => system.id)).toContain(ledger);
+});
+
+test("a decision that came elsewhere is shown where the card is open, as far as the reader may know", async () => {
+  await colleague.goto(`${baseUrl}/approvals`);
+  await propose("catalog.createSystem", { name: "Shipping labels" });
+  await cardOf("Shipping labels").waitFor(soon);
+  await cardOf("Shipping labels", colleague).waitFor(soon);
+  await cardOf("Shipping labels", colleague).getByRole("button", { name: "Apply change" }).click();
+  await cardOf("Shipping labels", colleague).getByText("You applied this change.").waitFor();
+  // The administrator may read the log, so the name of the other person is told.
+  await cardOf("Shipping labels").getByText("Grace Hopper applied this change.").waitFor(soon);
+
+  await propose("catalog.createSystem", { name: "Returns desk" });
+  await cardOf("Returns desk", colleague).waitFor(soon);
+  await cardOf("Returns desk").getByRole("button", { name: "Decline" }).click();
+  await cardOf("Returns desk", colleague).getByText(/no longer waits for you/).waitFor(soon);
+  expect((await systems()).map((system) => system.name)).toContain("Shipping labels");
+  expect((await systems()).map((system) => system.name)).not.toContain("Returns desk");
+});
+
+test("a change that the world has overtaken is refused in words, and waits on", async () => {
+  const { id } = await rest<System>(page, "POST", "catalog/createSystem", { name: "Short lived" });
+  await propose("catalog.updateSystem", { systemId: id, description: "Never to be seen" });
+  const card = cardOf("Short lived");
+  await card.waitFor(soon);
+  await rest(page, "DELETE", "catalog/deleteSystem", { id });
+  await card.getByRole("button", { name: "Apply change" }).click();
+  await card.getByRole("alert").waitFor();
+  expect(await card.getByRole("alert").textContent()).toMatch(/does not exist|deleted/);
+  await card.getByRole("button", { name: "Decline" }).click();
+  await card.getByText("You declined; nothing was changed.").waitFor();
+  await page.getByRole("button", { name: "Hide what is decided" }).click();
+  await page.getByText("Nothing to decide").waitFor();
+});
+
+test("a link leads to one proposal, and one that is too old says so", async () => {
+  await propose("catalog.createSystem", { name: "First of two" });
+  const second = await propose("catalog.createSystem", { name: "Second of two" });
+  const { page: other } = await openSignedIn(browser);
+  await other.clock.install();
+  await other.goto(`${baseUrl}/approvals?call=${second.toolCallId}`);
+  await cardOf("Second of two", other).waitFor();
+  await expect.poll(() => other.evaluate(() => document.activeElement?.closest("article")?.textContent ?? ""), soon).toContain("Second of two");
+  await other.clock.fastForward("00:11:00");
+  await other.clock.fastForward("24:00:00");
+  await cardOf("Second of two", other).getByText("Expired", { exact: true }).waitFor();
+  expect(await cardOf("Second of two", other).getByRole("button", { name: "Apply change" }).count()).toBe(0);
+  await other.context().close();
+
+  await page.goto(`${baseUrl}/approvals?call=01900000-0000-7000-8000-000000000000`);
+  await page.getByText("This proposal is not in your inbox").waitFor();
+  await page.goto(`${baseUrl}/approvals?door=mcp`);
+  await page.getByText("Nothing came that way").waitFor();
+});
+
+test("when the server fails, the inbox says so and can be asked again", async () => {
+  await page.route("**/rest/ai/listApprovals", (route) => route.fulfill({ status: 500, json: { code: "internal", message: "The database is away." } }));
+  await page.goto(`${baseUrl}/approvals`);
+  await page.getByText("The approvals could not be loaded").waitFor();
+  await page.unroute("**/rest/ai/listApprovals");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await cardOf("First of two").waitFor();
+  await cardOf("First of two").getByRole("button", { name: "Decline" }).click();
+  await cardOf("Second of two").getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Nothing waits for you.").waitFor();
+});
+
+test("the audit log tells every call, filters by address, and opens one with its change", async () => {
+  await page.goto(`${baseUrl}/audit`);
+  await page.getByRole("row").filter({ hasText: "Returns desk" }).waitFor();
+  await loaded(page);
+  expect(await inspect(page, "audit")).toEqual([]);
+  expect(await onPhone("audit")).toEqual([]);
+  await page.getByLabel("Outcome").selectOption({ label: "Applied" });
+  await expect.poll(() => page.getByRole("row").filter({ hasText: "Returns desk" }).count()).toBe(0);
+  expect(new URL(page.url()).searchParams.get("status")).toBe("applied");
+  await page.getByLabel("Tool", { exact: true }).selectOption("catalog.updateSystem");
+  const row = page.getByRole("row").filter({ hasText: "General ledger" });
+  await row.getByRole("button").first().focus();
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("dialog");
+  await panel.getByText("Books of the whole company").waitFor();
+  await panel.getByText("Release pipeline").waitFor();
+  await panel.getByText("Ada Lovelace").waitFor();
+  expect(new URL(page.url()).searchParams.get("call")).toBeTruthy();
+  expect(await inspect(page, "audit-call")).toEqual([]);
+  await page.reload();
+  await page.getByRole("dialog").getByText("Books of the whole company").waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => new URL(page.url()).searchParams.get("call")).toBe(null);
+
+  // Without the audit rule there are one's own calls only, and the page says so.
+  await colleague.goto(`${baseUrl}/audit`);
+  await colleague.getByText(/You see your own calls/).waitFor();
+  await colleague.getByText("No calls yet").waitFor();
+});
+
+test("the browser had nothing to complain about", () => {
+  expect(complaints).toEqual([]);
+});
