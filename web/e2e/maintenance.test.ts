@@ -319,7 +319,7 @@ test("a series shows its next ten before it is saved; one is skipped, one change
 
   await page.goto(`${baseUrl}/maintenance/${after[0]?.id ?? ""}`);
   await page.getByRole("button", { name: "End series" }).press("Enter");
-  await heading("End the series “⁨Weekly defragmentation⁩”?");
+  await heading(/^End the series .*Weekly defragmentation/);
   await page.getByRole("alertdialog").getByRole("button", { name: "End series" }).press("Enter");
   await page.getByRole("table", { name: "Upcoming maintenances" }).waitFor();
   expect((await list(`seriesId=${seriesId}&open=true`)).map((each) => each.title)).toEqual(["Defragmentation by hand"]);
@@ -489,7 +489,7 @@ test("a slow and a failing server are said, on the list, in the calendar and on 
 
 test("FC-037: hostile titles and texts run nothing and are shown as text", async () => {
   const hostile = ["<img src=x onerror=document.title='owned'>", "[a](javascript:document.title='owned')", "<svg onload=document.title='owned'>"];
-  for (const text of ["abc‮gnp.exe", "⁦isolated⁩", "tab\u0007bell"]) {
+  for (const text of ["abc\u202Egnp.exe", "\u2066isolated\u2069", "tab\u0007bell"]) {
     const answer = await page.request.post(`${baseUrl}/rest/maintenance/createMaintenance`, { data: { title: text, startAt: inHours(1), endAt: inHours(2), systemIds: [storage] } });
     expect(answer.status(), JSON.stringify(text)).toBe(400);
     expect(JSON.stringify(await answer.json())).toContain("title");
@@ -509,11 +509,16 @@ test("FC-037: hostile titles and texts run nothing and are shown as text", async
     expect(await main.locator('a[href^="javascript:"]').count()).toBe(0);
     wide.push(...(await onPhone(`maintenance-hostile-${i}`)), ...(await overflowing(page)));
   }
-  for (const address of ["/maintenance/config", "/maintenance/calendar", "/maintenance/calendar?view=week", `/catalog/system/${storage}`]) {
-    await page.goto(baseUrl + address);
+  for (const [name, where] of [
+    ["list", "/maintenance/config"],
+    ["calendar", "/maintenance/calendar"],
+    ["week", "/maintenance/calendar?view=week"],
+    ["system", `/catalog/system/${storage}`],
+  ] as const) {
+    await page.goto(baseUrl + where);
     await page.getByText("WWWW").first().waitFor({ state: "attached" });
     await loaded(page);
-    wide.push(...(await onPhone(`hostile-${address.replace(/\W+/g, "-")}`)), ...(await overflowing(page)));
+    wide.push(...(await onPhone(`maintenance-hostile-${name}`)), ...(await overflowing(page)));
   }
   expect(wide).toEqual([]);
   await page.goto(`${baseUrl}/maintenance/config`);
