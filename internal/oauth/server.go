@@ -62,6 +62,8 @@ type Server struct {
 	address func(*http.Request) string
 	log     *slog.Logger
 	now     func() time.Time
+
+	settings shared[Settings]
 }
 
 // New makes a server. It does no I/O.
@@ -71,6 +73,7 @@ func New(d Deps) *Server {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.settings.read = s.readSettings
 	return s
 }
 

@@ -16,8 +16,12 @@ type Settings struct {
 	AllowProposals bool
 }
 
-// Settings reads the settings of this moment.
+// Settings gives the settings of this moment.
 func (s *Server) Settings(ctx context.Context) (Settings, error) {
+	return s.settings.get(ctx)
+}
+
+func (s *Server) readSettings(ctx context.Context) (Settings, error) {
 	var rows []struct{ Enabled, AllowRegistration, AllowProposals bool }
 	err := s.db.ScanPrepared(ctx, s.db.Read, &rows, "SELECT enabled, allow_registration, allow_proposals FROM oauth_settings WHERE id = 1")
 	if err != nil {

@@ -203,7 +203,7 @@ type fixture struct {
 	ctx    context.Context // as ada, who may do all
 }
 
-func setup(t *testing.T, d *db.DB) *fixture {
+func setup(t testing.TB, d *db.DB) *fixture {
 	t.Helper()
 	f := &fixture{d: d, things: &things{value: "old", version: 1}, events: &recorder{},
 		clock: &clock{at: time.Date(2026, 6, 7, 8, 30, 0, 0, time.UTC)}}
@@ -219,7 +219,7 @@ func setup(t *testing.T, d *db.DB) *fixture {
 	return f
 }
 
-func (f *fixture) gate(t *testing.T, d *db.DB) *Gate {
+func (f *fixture) gate(t testing.TB, d *db.DB) *Gate {
 	t.Helper()
 	g, err := New(Deps{DB: d, Tools: f.tools, Box: f.box, Events: f.events, Log: slog.New(slog.DiscardHandler), Now: f.clock.now})
 	if err != nil {

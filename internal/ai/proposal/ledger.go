@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ func (l *ledger) put(ctx context.Context, e *entry) error {
 
 func (l *ledger) drain() {
 	for {
+		runtime.Gosched() // those who are about to come can still come along
 		l.mu.Lock()
 		n := min(len(l.queue), ledgerBatch)
 		batch := l.queue[:n:n]
