@@ -318,13 +318,13 @@ func (p *product) dump(t *testing.T) string {
 // waitFor asks until cond holds. It is for what other goroutines finish.
 func waitFor(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {
 		select {
 		case <-deadline:
-			t.Fatalf("waited 30 s for %s", what)
+			t.Fatalf("waited two minutes for %s", what)
 		case <-tick.C:
 		}
 	}
