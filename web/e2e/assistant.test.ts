@@ -444,7 +444,7 @@ test("a change is shown in words: the system by its name, times in the reader's 
   await say(page, "Plan the disk swap");
   const card = page.getByRole("region", { name: "Schedule maintenance" });
   await card.getByText("Archive store", { exact: true }).waitFor();
-  await card.getByText(/Jun 7, 2030, 22:00:00/).waitFor();
+  await card.getByText("Jun 7, 2030, 22:00:00 GMT+2", { exact: true }).waitFor();
   expect(await inspect(page, "assistant-words")).toEqual([]);
   model.next(({ say: text }) => text("Planned."));
   await turn(page, () => card.getByRole("button", { name: "Apply change" }).click());

@@ -7,6 +7,8 @@ type Stage = {
   call: (name: string, input: unknown) => void;
   /** Resolves when the other side hung up. */
   closed: Promise<void>;
+  /** The request that is answered. */
+  body: string;
 };
 type Play = (stage: Stage) => Promise<void> | void;
 type Refusal = { status: number; body: unknown };
@@ -42,19 +44,19 @@ export async function startModel(): Promise<FakeModel> {
       const system = body.messages[0]?.content ?? "";
       // Small calls beside a turn: the topic guard is passed, a title is given when one is queued.
       if (system.startsWith("You sort messages")) {
-        void perform(({ say }) => say("ON_TOPIC"), response);
+        void perform(({ say }) => say("ON_TOPIC"), response, text);
         return;
       }
       if (system.startsWith("You write titles")) {
         const title = titles.shift();
         if (title === undefined) json(response, 418, { error: { message: "no titles here" } });
-        else void perform(async ({ say }) => say(await title), response);
+        else void perform(async ({ say }) => say(await title), response, text);
         return;
       }
       bodies.push(text);
       requests.push({ model: body.model, authorization: request.headers.authorization });
       const play = queue.shift() ?? { status: 500, body: { error: { message: "The test queued no answer." } } };
-      if (typeof play === "function") void perform(play, response);
+      if (typeof play === "function") void perform(play, response, text);
       else json(response, play.status, play.body);
     });
   });
@@ -78,7 +80,7 @@ function json(response: ServerResponse, status: number, body: unknown) {
   response.end(JSON.stringify(body));
 }
 
-async function perform(play: Play, response: ServerResponse) {
+async function perform(play: Play, response: ServerResponse, body: string) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   let calls = 0;
   const send = (delta: object, finish: string | null = null) => response.write(`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
@@ -87,6 +89,7 @@ async function perform(play: Play, response: ServerResponse) {
     say: (text) => send({ content: text }),
     call: (name, input) => send({ tool_calls: [{ index: calls, id: `call-${++calls}`, type: "function", function: { name, arguments: JSON.stringify(input) } }] }),
     closed,
+    body,
   });
   if (response.destroyed) return;
   send({}, calls > 0 ? "tool_calls" : "stop");

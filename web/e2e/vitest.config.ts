@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
 
 // The files share one server. The newcomer needs it fresh, so the order is fixed.
-const order = ["newcomer", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents", "pictures"];
+const order = ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents", "pictures"];
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]) {
@@ -12,8 +12,8 @@ class InOrder extends BaseSequencer {
 }
 
 // The interface is the same on both databases: after the whole walk on one, the
-// other gets the newcomer's path. Pictures for the documentation are made on demand.
-const files = { postgres: ["newcomer"], pictures: ["pictures"] }[process.env.CHECKSTACK_E2E_NAME ?? ""] ?? ["newcomer", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents"];
+// other gets the newcomer's path and the chat's protocol. Pictures for the documentation are made on demand.
+const files = { postgres: ["newcomer", "interop"], pictures: ["pictures"] }[process.env.CHECKSTACK_E2E_NAME ?? ""] ?? ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents"];
 
 export default defineConfig({
   test: {

@@ -67,6 +67,10 @@ func (s *Service) ChatHandler() http.Handler {
 // readers that expect plain text.
 func (s *Service) refuse(ctx context.Context, w http.ResponseWriter, err error) {
 	status, body := problem.BodyOf(err)
+	text := body.Message
+	if p, ok := problem.As(err); ok {
+		text = p.Error() // with every fault of the input
+	}
 	if status == http.StatusInternalServerError {
 		s.log.ErrorContext(ctx, "chat turn could not begin", "error", err)
 	}
@@ -76,7 +80,7 @@ func (s *Service) refuse(ctx context.Context, w http.ResponseWriter, err error) 
 	_ = json.NewEncoder(w).Encode(struct {
 		problem.Body
 		Error string `json:"error"`
-	}{body, body.Message})
+	}{body, text})
 }
 
 // accept makes the checks of spec/ai-platform.md 13.2 in their order, stores

@@ -90,7 +90,7 @@ function Side({ row, side }: { row: DiffRow; side: "left" | "right" }) {
           ? content
           : content?.map((token, i) =>
               token.changed ? (
-                <mark key={i} className={`rounded-[3px] text-inherit ${strong}`}>
+                <mark key={i} className={`rounded-[3px] text-ink ${strong}`}>
                   {token.text}
                 </mark>
               ) : (

@@ -12,7 +12,7 @@ import { isOpen, withState, type AppliedCard, type Block, type ConfirmCard } fro
 import { actionTitle, toolLabel } from "./labels";
 import { useNames } from "./names";
 import { PayloadView, RawData } from "./payload";
-import { targetOf, wordDiff } from "./words";
+import { targetOf, timesOf, wordDiff } from "./words";
 
 /** What the reader decided in this session, before the stored card knows it. */
 export type Decision = { state: "applying" } | { state: "applied"; result?: unknown } | { state: "declined" } | { state: "failed"; message: string };
@@ -118,9 +118,9 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
       </header>
       <div className="px-4 py-3">
         <p className="mb-2 font-medium break-words">
-          <bdi>{card.summary}</bdi>
+          <bdi>{timesOf(card.summary)}</bdi>
         </p>
-        <Change diff={card.diff} payload={card.payload} title={card.summary} />
+        <Change diff={card.diff} payload={card.payload} title={timesOf(card.summary)} />
         {open && card.blocked && !unblocked && !error ? (
           <p className="mt-3 flex items-start gap-2 rounded-[8px] bg-raised px-3 py-2 text-ink-2">
             <Hourglass aria-hidden size={15} className="mt-0.5 shrink-0" />
@@ -236,9 +236,9 @@ export function AppliedCardView({ card }: { card: AppliedCard }) {
       </header>
       <div className="border-t border-line px-4 py-3">
         <p className="mb-2 font-medium break-words">
-          <bdi>{card.summary}</bdi>
+          <bdi>{timesOf(card.summary)}</bdi>
         </p>
-        <Change diff={card.diff} payload={card.result} title={card.summary} />
+        <Change diff={card.diff} payload={card.result} title={timesOf(card.summary)} />
       </div>
       <OpenLink target={targetOf(card.toolName, undefined, card.result)} />
     </section>
@@ -251,7 +251,7 @@ export function DecisionLine({ block }: { block: Extract<Block, { kind: "decisio
     <p className="flex items-center justify-end gap-1.5 text-sm text-ink-2">
       {applied ? <Check aria-hidden size={15} className="text-healthy" /> : <CircleX aria-hidden size={15} className="text-ink-3" />}
       {applied ? "You applied: " : "You declined: "}
-      {block.summary}
+      <bdi>{timesOf(block.summary)}</bdi>
     </p>
   );
 }

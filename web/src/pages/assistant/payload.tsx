@@ -50,6 +50,8 @@ export function RawData({ value }: { value: unknown }) {
 function rank(name: string, value: unknown): number {
   if (name === "name" || name === "title") return 0;
   if (name === "description" || name === "url") return 1;
+  if (name === "startAt") return 1.1;
+  if (name === "endAt") return 1.2;
   return typeof value === "object" ? 3 : 2;
 }
 

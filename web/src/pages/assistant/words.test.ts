@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldLabel, targetOf, wordDiff, wordsOf } from "./words";
+import { fieldLabel, targetOf, timesOf, wordDiff, wordsOf } from "./words";
 
 const names = (id: string) => ({ "s-1": "Payments", "healthcheck-http.http": "HTTP" })[id];
 
@@ -14,6 +14,13 @@ test("values are told in the reader's words", () => {
   // Only a whole instant is one; text that holds one stays as it was written.
   expect(wordsOf("title", "at 2026-12-05T22:00:00Z", names)).toBe("at 2026-12-05T22:00:00Z");
   expect(wordsOf("startAt", "2026-13-45T99:00:00Z", names)).toBe("2026-13-45T99:00:00Z");
+});
+
+test("a sentence tells its instants in the reader's zone and keeps the rest", () => {
+  const told = timesOf("Plan “a 2026-12-05”, 2026-12-05T22:00:00Z to 2026-12-05T23:30:00+01:00");
+  expect(told).toMatch(/^Plan “a 2026-12-05”, .*2026.* to .*2026.*$/);
+  expect(told).not.toContain("T22:00:00Z");
+  expect(timesOf("at 2026-99-05T22:00:00Z")).toBe("at 2026-99-05T22:00:00Z");
 });
 
 test("field names read as labels", () => {

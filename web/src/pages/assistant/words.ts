@@ -29,6 +29,16 @@ export function wordsOf(field: string, value: string | number | boolean, names: 
   return names(value) ?? value;
 }
 
+const instants = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})(?![\w:])/g;
+
+/** A sentence with its instants told in the reader's zone. */
+export function timesOf(sentence: string): string {
+  return sentence.replace(instants, (text) => {
+    const at = new Date(text);
+    return Number.isNaN(at.getTime()) ? text : exactTime(at);
+  });
+}
+
 /** The heading of a field: "systemIds" reads "Systems", "assignToSystemId" "Assign to system". */
 export function fieldLabel(name: string): string {
   if (name === "strategyId") return "Kind of check";
