@@ -25,7 +25,9 @@ type getSpendInput struct {
 	PrincipalID  string     `json:"principalId,omitempty" maxLength:"200" doc:"Person or application"`
 }
 
-type spendTotals struct {
+// SpendTotals sums entries. It is exported because only then the API description
+// sees its fields where it is embedded.
+type SpendTotals struct {
 	InputTokens     int64 `json:"inputTokens"`
 	OutputTokens    int64 `json:"outputTokens"`
 	TotalTokens     int64 `json:"totalTokens"`
@@ -34,7 +36,7 @@ type spendTotals struct {
 }
 
 type spendLine struct {
-	spendTotals
+	SpendTotals
 	ConnectionID   string          `json:"connectionId"`
 	ConnectionName *string         `json:"connectionName" doc:"Null when the connection is deleted"`
 	PrincipalKind  string          `json:"principalKind" enum:"user,application"`
@@ -53,7 +55,7 @@ type spendDay struct {
 type getSpendOutput struct {
 	From  time.Time   `json:"from"`
 	To    time.Time   `json:"to"`
-	Total spendTotals `json:"total"`
+	Total SpendTotals `json:"total"`
 	Lines []spendLine `json:"lines" doc:"One per connection and person, most tokens first"`
 	Days  []spendDay  `json:"days" doc:"Days with spend, oldest first"`
 }
@@ -148,7 +150,7 @@ func (s *Service) spendLines(ctx context.Context, sums []spendSum, out *getSpend
 		}
 	}
 	for _, r := range sums {
-		line := spendLine{spendTotals: spendTotals{r.Input, r.Output, r.Total, r.Estimated, r.Entries}, ConnectionID: r.IntegrationID,
+		line := spendLine{SpendTotals: SpendTotals{r.Input, r.Output, r.Total, r.Estimated, r.Entries}, ConnectionID: r.IntegrationID,
 			PrincipalKind: r.PrincipalKind, PrincipalID: r.PrincipalID, LastUsedAt: r.LastAt.UTC()}
 		if name, ok := names[r.PrincipalID]; ok {
 			line.PrincipalName = &name

@@ -2778,14 +2778,30 @@ export interface components {
             connectionId: string;
             /** @description Null when the connection is deleted */
             connectionName: string | null;
+            /**
+             * Format: int64
+             * @description Turns and smaller model calls
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description How many of the total the provider did not report; they are estimates
+             */
+            estimatedTokens: number;
+            /** Format: int64 */
+            inputTokens: number;
             /** Format: date-time */
             lastUsedAt: string;
+            /** Format: int64 */
+            outputTokens: number;
             principalId: string;
             /** @enum {string} */
             principalKind: "user" | "application";
             /** @description Null when it is deleted */
             principalName: string | null;
             spendCap: components["schemas"]["AgentSpendCapOutput"];
+            /** Format: int64 */
+            totalTokens: number;
             /**
              * Format: int64
              * @description Used and reserved within the cap's window now; null without a cap

@@ -1,4 +1,4 @@
-import { Activity, Bot, Boxes, ClipboardCheck, KeyRound, LayoutDashboard, Plug, ScrollText, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
+import { Activity, Bot, Boxes, ClipboardCheck, Coins, KeyRound, LayoutDashboard, Plug, ScrollText, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -32,6 +32,7 @@ export const navEntries: NavEntry[] = [
   { group: "Reliability", label: "Incidents", to: "/incident/config", under: "/incident", icon: Siren, order: 10, rules: ["incident.incident.read"], shortcut: "i" },
   { group: "Reliability", label: "Maintenances", to: "/maintenance/config", under: "/maintenance", icon: Wrench, order: 20, rules: ["maintenance.maintenance.read"], shortcut: "m" },
   { group: "Configuration", label: "Connections", to: "/settings/connections", icon: Plug, order: 0, rules: ["integration.connection.read"] },
+  { group: "Configuration", label: "Assistant spend", to: "/settings/spend", icon: Coins, order: 5, rules: ["integration.connection.manage"] },
   { group: "Configuration", label: "Users", to: "/settings/users", icon: Users, order: 10, rules: ["auth.users.read"] },
   { group: "Configuration", label: "Roles", to: "/settings/roles", icon: Shield, order: 20, rules: ["auth.roles.read"] },
   { group: "Configuration", label: "Applications", to: "/settings/applications", icon: KeyRound, order: 30, rules: ["auth.applications.manage"] },

@@ -116,6 +116,7 @@ export const router = createBrowserRouter([
               { element: guarded(["auth.applications.manage"]), children: [{ path: "/settings/applications", lazy: () => import("@/pages/settings/applications") }] },
               { element: guarded(["integration.connection.read"]), children: [{ path: "/settings/connections", lazy: () => import("@/pages/settings/connections") }] },
               { element: guarded(["ai.mcp.manage"]), children: [{ path: "/settings/outside-agents", lazy: () => import("@/pages/outside-agents/page") }] },
+              { element: guarded(["integration.connection.manage"]), children: [{ path: "/settings/spend", lazy: () => import("@/pages/spend/page") }] },
               { element: guarded(["auth.registration.manage"]), children: [{ path: "/settings/registration", lazy: () => import("@/pages/settings/registration") }] },
               { path: "*", element: <NotFound /> },
             ],

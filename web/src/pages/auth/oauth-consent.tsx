@@ -2,8 +2,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Check, ChevronRight, CircleAlert, Info, Laptop, ShieldCheck, TriangleAlert } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { Link, Navigate, useLocation, useSearchParams } from "react-router";
+import { logout } from "@/api/auth";
 import { ApiError } from "@/api/errors";
-import { useBootstrap, useSessionQuery } from "@/app/session";
+import { useBootstrap, useReplaceSession, useSessionQuery } from "@/app/session";
 import { Logo } from "@/app/shell";
 import { Button, LinkButton } from "@/ui/button";
 import { ErrorState, SkeletonBlock } from "@/ui/feedback";
@@ -70,6 +71,7 @@ export function Component() {
 
 function Question({ request, consent, name, email }: { request: string; consent: Consent; name: string; email: string }) {
   const [left, setLeft] = useState<"allowed" | "denied">();
+  const replaceSession = useReplaceSession();
   const decide = useMutation({
     mutationFn: (allow: boolean) => decideConsent(request, allow),
     onSuccess: ({ redirectTo }, allow) => {
@@ -78,6 +80,8 @@ function Question({ request, consent, name, email }: { request: string; consent:
       if (to !== undefined) window.location.assign(to);
     },
   });
+  // The request stays with the browser, so whoever signs in next is asked the same.
+  const leave = useMutation({ mutationFn: logout, onSuccess: () => replaceSession(undefined) });
   const areas = byArea(consent.permissions);
   const changes = areas.some((area) => area.changes);
   const client = <bdi className="font-semibold break-words">{consent.client}</bdi>;
@@ -109,7 +113,10 @@ function Question({ request, consent, name, email }: { request: string; consent:
         </h1>
         <p className="mt-1 text-ink-2">
           It wants to act for you, <bdi className="text-ink">{name}</bdi> (<bdi>{email}</bdi>), and gets at most what you may do yourself.
-          {consent.before ? " You allowed as much before." : ""}
+          {consent.before ? " You allowed as much before." : ""}{" "}
+          <button type="button" className="link underline" disabled={leave.isPending} onClick={() => leave.mutate()}>
+            Use another account
+          </button>
         </p>
         <dl className="mt-4 grid gap-2.5 rounded-[8px] bg-raised px-3.5 py-3">
           <Who consent={consent} />
@@ -144,17 +151,19 @@ function Question({ request, consent, name, email }: { request: string; consent:
         <p className="mt-3 flex items-start gap-2 text-sm text-ink-2">
           <ShieldCheck aria-hidden size={16} className="mt-0.5 shrink-0 text-healthy" />
           <span>
-            {changes && consent.proposes
-              ? "It never changes anything by itself: each change becomes a proposal that waits for a person in Approvals."
-              : "It can only read: this installation does not let outside agents propose changes."}
+            {!changes
+              ? "It can only read. Every call is in the audit log."
+              : consent.proposes
+                ? "It never changes anything by itself: each change becomes a proposal that waits for a person in Approvals."
+                : "It can only read: this installation does not let outside agents propose changes."}
           </span>
         </p>
       </div>
 
-      {decide.isError ? (
+      {(decide.error ?? leave.error) ? (
         <p role="alert" className="mx-6 mt-4 flex items-start gap-2 rounded-[8px] bg-unhealthy-soft px-3 py-2 text-unhealthy-ink">
           <CircleAlert aria-hidden size={16} className="mt-0.5 shrink-0" />
-          <span className="min-w-0 break-words">{decide.error.message}</span>
+          <span className="min-w-0 break-words">{(decide.error ?? leave.error)?.message}</span>
         </p>
       ) : null}
       <div className="mt-5 flex flex-wrap justify-end gap-2 border-t border-line px-6 py-4">
