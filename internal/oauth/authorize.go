@@ -135,6 +135,10 @@ func (s *Server) readRest(q url.Values, a *ask) *fault {
 		a.state, a.hasState = "", false
 		return badRequest("invalid_request", "state is longer than 2000 characters")
 	}
+	if !storable(a.state) { // it has to come back exactly as it was
+		a.state, a.hasState = "", false
+		return badRequest("invalid_request", "state must be UTF-8 without NUL")
+	}
 	if t := q.Get("response_type"); t != "code" {
 		return badRequest("unsupported_response_type", "response_type must be code")
 	}

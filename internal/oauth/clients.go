@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/netguard"
@@ -238,6 +239,9 @@ func (r clientRow) client() (Client, error) {
 
 // client reads a stored client.
 func (s *Server) client(ctx context.Context, id string) (Client, error) {
+	if !storable(id) {
+		return Client{}, errNoClient
+	}
 	var r clientRow
 	err := s.db.Read.NewRaw("SELECT "+clientColumns+" FROM oauth_clients WHERE id = ?", id).Scan(ctx, &r)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -247,6 +251,11 @@ func (s *Server) client(ctx context.Context, id string) (Client, error) {
 		return Client{}, fmt.Errorf("read client: %w", err)
 	}
 	return r.client()
+}
+
+// storable says that a database can hold a text as it is: UTF-8 without NUL.
+func storable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
 // insertClient stores a client that is new.

@@ -56,7 +56,7 @@ func (s *Server) waiting(r *http.Request, id string) (ask, authz.Principal, erro
 		return ask{}, p, err
 	}
 	c, cerr := r.Cookie(browserCookie)
-	if !set.Enabled || cerr != nil {
+	if !set.Enabled || cerr != nil || !storable(id) {
 		return ask{}, p, errNoRequest
 	}
 	var row struct {

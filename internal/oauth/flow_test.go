@@ -172,6 +172,33 @@ func TestAuthorizeFaults(t *testing.T) {
 	}
 }
 
+// A database keeps neither NUL nor broken UTF-8: what holds them is refused as
+// any other nonsense, not answered with a failure of the server.
+func TestTextsNoDatabaseKeeps(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		c, _ := f.client(t, "none", callback)
+		for _, bad := range []string{"\x00", "x\x00y", "\xff\xfe"} {
+			resp := f.authorizeAs(t, browser(), f.query(c, "client_id", bad))
+			if to, _ := resp.Location(); to != nil || resp.StatusCode != http.StatusBadRequest {
+				t.Errorf("client_id %q: %d to %v", bad, resp.StatusCode, to)
+			}
+			resp = f.authorizeAs(t, browser(), f.query(c, "state", bad))
+			to, _ := resp.Location()
+			if to == nil || to.Query().Get("error") != "invalid_request" || to.Query().Has("state") {
+				t.Errorf("state %q: %d to %v", bad, resp.StatusCode, to)
+			}
+			if a := f.post(t, "/token", with(refreshForm(c, "ckr_x"), "client_id", bad)); a.status != http.StatusUnauthorized {
+				t.Errorf("token for client %q: %d", bad, a.status)
+			}
+			if status, _, text := f.decide(t, browser(), bad, true); status >= 500 {
+				t.Errorf("decision on request %q: %d %s", bad, status, text)
+			}
+		}
+	})
+}
+
 func TestConsentBelongsToBrowserAndPerson(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))
