@@ -505,6 +505,7 @@ test("a chat can be archived, read in the archive and put back", async () => {
   await archive.getByRole("link").first().click();
   await page.waitForURL(address);
   await page.getByText("This chat is archived.", { exact: false }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Plan the disk swap" }).waitFor();
   await conversation().getByText("As you wish.").waitFor();
   expect(await page.getByLabel("Message to the assistant").count()).toBe(0);
   expect(await inspect(page, "assistant-archived")).toEqual([]);

@@ -128,7 +128,7 @@ export function Composer({
               </Button>
             ) : (
               <Button type="submit" look="primary" busy={sending} disabled={!sendable} icon={<ArrowUp aria-hidden size={16} />}>
-                Send
+                <span className="max-sm:sr-only">Send</span>
               </Button>
             )}
           </div>

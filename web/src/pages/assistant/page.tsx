@@ -20,7 +20,9 @@ export function Component() {
   const { conversationId } = useParams();
   const [sheet, setSheet] = useState(false);
   const conversations = useConversations();
-  const current = conversations.data?.conversations?.find((each) => each.id === conversationId);
+  // An archived chat is on no list; what was loaded for it has its title.
+  const loaded = useConversation(conversationId ?? "", false);
+  const current = conversations.data?.conversations?.find((each) => each.id === conversationId) ?? loaded.data?.conversation;
   const title = current ? titleOf(current) : "Assistant";
   useTitle(title);
   return (
