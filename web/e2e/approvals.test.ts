@@ -62,7 +62,7 @@ test("an empty inbox says so", async () => {
 });
 
 test("what a program proposes arrives live, with a count in the navigation, and can be applied", async () => {
-  await propose("catalog.updateSystem", { systemId: ledger, description: "Books of the whole company" });
+  await propose("catalog.updateSystem", { id: ledger, description: "Books of the whole company" });
   const card = cardOf("General ledger");
   await card.waitFor(soon);
   await page.getByText("One change waits for your decision.").waitFor();
@@ -82,7 +82,7 @@ test("what a program proposes arrives live, with a count in the navigation, and 
 });
 
 test("a destructive change offers the safe answer first, and declining changes nothing", async () => {
-  await propose("catalog.deleteSystem", { systemId: ledger });
+  await propose("catalog.deleteSystem", { id: ledger });
   const card = cardOf("cannot be undone");
   await card.waitFor(soon);
   const buttons = await card.getByRole("button", { name: /Decline|Delete system/ }).allTextContents();
@@ -117,7 +117,7 @@ test("a decision that came elsewhere is shown where the card is open, as far as 
 
 test("a change that the world has overtaken is refused in words, and waits on", async () => {
   const { id } = await rest<System>(page, "POST", "catalog/createSystem", { name: "Short lived" });
-  await propose("catalog.updateSystem", { systemId: id, description: "Never to be seen" });
+  await propose("catalog.updateSystem", { id, description: "Never to be seen" });
   const card = cardOf("Short lived");
   await card.waitFor(soon);
   await rest(page, "DELETE", "catalog/deleteSystem", { id });

@@ -1,4 +1,4 @@
-import { Activity, Bot, Boxes, ClipboardCheck, Coins, KeyRound, LayoutDashboard, Plug, ScrollText, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
+import { Activity, BookOpen, Bot, Boxes, Brain, ClipboardCheck, Coins, KeyRound, LayoutDashboard, Plug, ScrollText, Settings, Shield, Siren, Sparkles, UserRound, Users, Wrench, type LucideIcon } from "lucide-react";
 import { allows } from "./access";
 
 export type NavEntry = {
@@ -33,6 +33,8 @@ export const navEntries: NavEntry[] = [
   { group: "Reliability", label: "Maintenances", to: "/maintenance/config", under: "/maintenance", icon: Wrench, order: 20, rules: ["maintenance.maintenance.read"], shortcut: "m" },
   { group: "Configuration", label: "Connections", to: "/settings/connections", icon: Plug, order: 0, rules: ["integration.connection.read"] },
   { group: "Configuration", label: "Assistant spend", to: "/settings/spend", icon: Coins, order: 5, rules: ["integration.connection.manage"] },
+  { group: "Configuration", label: "Skills", to: "/ai/skills", icon: BookOpen, order: 3, rules: ["ai.skill.read"] },
+  { group: "Configuration", label: "Memories", to: "/ai/memories", icon: Brain, order: 4, rules: ["ai.memory.read"] },
   { group: "Configuration", label: "Users", to: "/settings/users", icon: Users, order: 10, rules: ["auth.users.read"] },
   { group: "Configuration", label: "Roles", to: "/settings/roles", icon: Shield, order: 20, rules: ["auth.roles.read"] },
   { group: "Configuration", label: "Applications", to: "/settings/applications", icon: KeyRound, order: 30, rules: ["auth.applications.manage"] },

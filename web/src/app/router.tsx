@@ -110,6 +110,8 @@ export const router = createBrowserRouter([
               },
               { path: "/approvals", lazy: () => import("@/pages/approvals/page") },
               { path: "/audit", lazy: () => import("@/pages/audit/page") },
+              { element: guarded(["ai.skill.read"]), children: [{ path: "/ai/skills", lazy: () => import("@/pages/skills/page") }] },
+              { element: guarded(["ai.memory.read"]), children: [{ path: "/ai/memories", lazy: () => import("@/pages/memories/page") }] },
               { path: "/settings/profile", lazy: () => import("@/pages/settings/profile") },
               { element: guarded(["auth.users.read"]), children: [{ path: "/settings/users", lazy: () => import("@/pages/settings/users") }] },
               { element: guarded(["auth.roles.read"]), children: [{ path: "/settings/roles", lazy: () => import("@/pages/settings/roles") }] },
