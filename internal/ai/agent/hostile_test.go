@@ -259,3 +259,26 @@ func TestModelSeesTheUsersWordsOnceAndTheStoreDoesNot(t *testing.T) {
 		t.Error("the key is kept")
 	}
 }
+
+// PostgreSQL keeps no NUL. A model that writes one loses neither its turn's
+// record nor the conversation.
+func TestNulFromTheModelIsStoredAsSomethingElse(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d,
+			calls(llm.ToolCall{ID: "1\x00", Name: "no_such\x00tool", Arguments: json.RawMessage(`{"k\u0000":"a\u0000b"}`)},
+				llm.ToolCall{ID: "2\x00", Name: "test_list", Arguments: json.RawMessage(`{"filter":"a\u0000b"}`)}),
+			say("I see."), say("Again."))
+		conv := f.conversation("auto")
+		f.turn(conv, BuiltinID, "go")
+		if got := text(f.turn(conv, BuiltinID, "and now?")); got != "Again." {
+			t.Errorf("the next turn says %q", got)
+		}
+		if n := len(f.stored(conv)); n != 4 {
+			t.Errorf("%d messages are stored, want 4", n)
+		}
+		if log := f.log.String(); strings.Contains(log, "could not be stored") {
+			t.Errorf("log: %s", log)
+		}
+	})
+}

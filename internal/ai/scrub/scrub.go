@@ -50,12 +50,17 @@ func SecretKey(key string) bool {
 	return false
 }
 
-// Text gives s, or Redacted when it holds a credential anywhere.
+// Storable gives s without NUL, which a model can write and PostgreSQL does not
+// keep: U+FFFD stands in its place.
+func Storable(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
+
+// Text gives s as Storable does, or Redacted when it holds a credential
+// anywhere.
 func Text(s string) string {
 	if keyText.MatchString(s) || bearerText.MatchString(s) {
 		return Redacted
 	}
-	return s
+	return Storable(s)
 }
 
 // Value gives a copy of a decoded JSON value without credentials. A boolean or
@@ -74,10 +79,10 @@ func Value(v any) any {
 		out := make(map[string]any, len(v))
 		for k, item := range v {
 			if SecretKey(k) {
-				out[k] = Hide(item)
+				out[Storable(k)] = Hide(item)
 				continue
 			}
-			out[k] = Value(item)
+			out[Storable(k)] = Value(item)
 		}
 		return out
 	}

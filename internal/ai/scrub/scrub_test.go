@@ -24,6 +24,7 @@ func TestJSON(t *testing.T) {
 		{"plain token key is kept", `{"token":"abc"}`, `{"token":"abc"}`},
 		{"numbers keep digits", `{"a":12345678901234567890}`, `{"a":12345678901234567890}`},
 		{"idempotent", `{"apiKey":"[REDACTED]"}`, `{"apiKey":"[REDACTED]"}`},
+		{"NUL", `{"a\u0000":["b\u0000c"]}`, "{\"a\uFFFD\":[\"b\uFFFDc\"]}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
