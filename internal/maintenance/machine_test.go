@@ -357,3 +357,29 @@ func TestLoopMovesByItself(t *testing.T) {
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
+
+// TestFullTimelineDoesNotHoldUpStatus fills a timeline: it takes no more words,
+// and a word that comes with a new status all the same.
+func TestFullTimelineDoesNotHoldUpStatus(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := setup(t, d)
+		id := b.plan("M", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z", b.system("S"))
+		rows := make([]string, maxUpdates)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("('u%04d', '%s', 'm', 'public', '2026-01-01 00:00:00')", i, id)
+		}
+		if _, err := d.Write.NewRaw("INSERT INTO maintenance_updates (id, maintenance_id, message, audience, created_at) VALUES " + strings.Join(rows, ",")).Exec(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range []string{"", `,"statusChange":"scheduled"`} {
+			if _, err := b.call(manager, "addUpdate", fmt.Sprintf(`{"maintenanceId":%q,"message":"m"%s}`, id, status)); !problem.Is(err, problem.KindConflict) {
+				t.Errorf("update 1001%s: %v", status, err)
+			}
+		}
+		b.must("addUpdate", `{"maintenanceId":%q,"message":"called off","statusChange":"cancelled"}`, id)
+		if got := b.get(id); got["status"] != "cancelled" {
+			t.Errorf("status %v, want cancelled", got["status"])
+		}
+	})
+}

@@ -392,11 +392,11 @@ func (s *Service) AddUpdate(ctx context.Context, id string, u NewUpdate) (Update
 		if err := tx.NewRaw("SELECT count(*) FROM maintenance_updates WHERE maintenance_id = ?", id).Scan(ctx, &n); err != nil {
 			return fmt.Errorf("count updates: %w", err)
 		}
-		if n >= maxUpdates {
-			return problem.Conflict("A maintenance has at most %d updates", maxUpdates)
-		}
 		if u.From != "" && u.From != w.row.Status {
 			return errMoved
+		}
+		if n >= maxUpdates && (u.StatusChange == "" || u.StatusChange == w.row.Status) { // its status may always move on
+			return problem.Conflict("A maintenance has at most %d updates that leave its status alone", maxUpdates)
 		}
 		var to *Status
 		if next := u.StatusChange; next != "" && next != w.row.Status {
