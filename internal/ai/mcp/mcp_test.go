@@ -545,6 +545,35 @@ func CheckSchema(t *testing.T, name string, raw []byte) {
 	walk(root)
 }
 
+func TestBridgeAnswersOddLines(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	for in, want := range map[string]string{
+		"rubbish": `"code":-32700`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`: `"id":9007199254740993,`,
+	} {
+		var out bytes.Buffer
+		b := Bridge{URL: f.web.URL, Key: "ck_reader"}
+		if err := b.Run(t.Context(), strings.NewReader(in+"\n"), &out); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, %s", in, err, out.String())
+		}
+	}
+}
+
+func TestBridgeTellsWhyAMessageWasRefused(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Correlation-Id", "1")
+		http.Error(w, "malformed payload: empty batch", http.StatusBadRequest)
+	}))
+	t.Cleanup(web.Close)
+	var out bytes.Buffer
+	b := Bridge{URL: web.URL, Key: "ck_reader"}
+	if err := b.Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"nope"}`), &out); err != nil || !strings.Contains(out.String(), "refused the message: malformed payload: empty batch") {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
 func TestBridge(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))

@@ -94,8 +94,12 @@ func isInitialize(line []byte) bool {
 // carry sends one message and writes what comes back. A request always gets an
 // answer: a client waits for it without end.
 func (b *Bridge) carry(ctx context.Context, line []byte) {
+	if !json.Valid(line) {
+		b.write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"a line of the input is not JSON"}}`))
+		return
+	}
 	var m envelope
-	_ = json.Unmarshal(line, &m) // a batch or rubbish has no id of its own
+	_ = json.Unmarshal(line, &m) // a batch has no id of its own
 	body, err := b.post(ctx, line)
 	if err != nil {
 		if len(m.ID) > 0 {
@@ -146,6 +150,9 @@ func (b *Bridge) post(ctx context.Context, line []byte) ([][]byte, error) {
 		return [][]byte{bytes.TrimSpace(raw)}, nil
 	case resp.StatusCode == http.StatusAccepted, resp.StatusCode == http.StatusNoContent:
 		return nil, nil
+	case mt == "text/plain" && resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.Header.Get("X-Correlation-Id") != "":
+		// The protocol's layer refuses what is no message in plain words.
+		return nil, fmt.Errorf("Checkstack refused the message: %s", bytes.TrimSpace(raw[:min(len(raw), 500)]))
 	}
 	return nil, fmt.Errorf("%s answered with status %d and no message; is it a Checkstack?", b.endpoint, resp.StatusCode)
 }
@@ -180,11 +187,12 @@ func (b *Bridge) remember(msg []byte) {
 	}
 }
 
-// restoreID gives an error that the server could not assign (id null) the id
-// of the request that led to it.
+// restoreID gives an answer the very id of its request: the server may not have
+// known it (an error with id null), and reads numbers as floating point, which
+// above 2^53 gives another one.
 func restoreID(msg, id []byte) []byte {
 	var m map[string]json.RawMessage
-	if len(id) == 0 || json.Unmarshal(msg, &m) != nil || m["error"] == nil || (m["id"] != nil && string(m["id"]) != "null") {
+	if len(id) == 0 || json.Unmarshal(msg, &m) != nil || m["method"] != nil {
 		return msg
 	}
 	m["id"] = id
