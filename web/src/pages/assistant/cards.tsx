@@ -50,7 +50,7 @@ export function ToolLine({ block }: { block: Extract<Block, { kind: "tool" }> })
       ) : (
         <p className="inline-flex min-h-6 items-center gap-2">{line}</p>
       )}
-      {block.errorText ? <p className="mt-0.5 pl-[23px] break-words text-unhealthy-ink">{block.errorText}</p> : null}
+      {block.errorText ? <p className="mt-0.5 pl-[23px] break-words text-unhealthy-ink"><bdi>{block.errorText}</bdi></p> : null}
     </div>
   );
 }

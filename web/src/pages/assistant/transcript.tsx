@@ -109,7 +109,7 @@ function Message({ message, settled, decisions, decide, onAnswer }: { message: M
           block.kind === "decision" ? (
             <DecisionLine key={block.key} block={block} />
           ) : block.kind === "text" ? (
-            <div key={block.key} className="max-w-[85%] rounded-[10px] bg-accent-soft px-3.5 py-2 break-words whitespace-pre-wrap text-ink">
+            <div key={block.key} dir="auto" className="max-w-[85%] rounded-[10px] bg-accent-soft px-3.5 py-2 break-words whitespace-pre-wrap text-ink">
               <span className="sr-only">You: </span>
               {block.text}
             </div>
