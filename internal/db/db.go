@@ -234,6 +234,13 @@ func (d *DB) LockKeys(ctx context.Context, tx bun.Tx, keys ...string) error {
 	if !d.Postgres() {
 		return nil
 	}
+	_, err := d.ExecPrepared(ctx, tx, lockQuery, locksOf(keys))
+	return err
+}
+
+const lockQuery = "SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(? AS BIGINT[])) AS k"
+
+func locksOf(keys []string) []int64 {
 	locks := make([]int64, len(keys))
 	for i, key := range keys {
 		h := fnv.New64a()
@@ -241,8 +248,7 @@ func (d *DB) LockKeys(ctx context.Context, tx bun.Tx, keys ...string) error {
 		locks[i] = int64(h.Sum64())
 	}
 	slices.Sort(locks)
-	_, err := d.ExecPrepared(ctx, tx, "SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(? AS BIGINT[])) AS k", locks)
-	return err
+	return locks
 }
 
 // SkipLocked is the clause that lets a claim pass over rows that another

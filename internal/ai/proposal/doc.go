@@ -22,7 +22,10 @@
 //   - A row is written before the work starts, counted by the budget, and
 //     holds a hash of the arguments, never the arguments. The payload of a
 //     proposal is encrypted; what leaves this package of it is redacted.
+//   - The result of a read is given out only after its outcome is committed.
+//     Calls share transactions (ledger.go), but none is answered before its own
+//     row stands. A process killed in between leaves "failed, interrupted".
 //
 // Read gate.go for effect and mode, apply.go for the re-checks, store.go for
-// the rows.
+// the rows, ledger.go for how many calls are written at once.
 package proposal

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db"
@@ -168,23 +166,27 @@ func (l *ledger) write(ctx context.Context, batch []*entry) (refused map[*entry]
 		e.begin.Nth = nth[key]
 		begins = append(begins, e.begin)
 	}
+	var steps []db.Step
+	if len(locks) > 0 {
+		steps = l.db.LockStep(locks...)
+	}
+	if len(ends) > 0 {
+		rows, err := json.Marshal(ends)
+		if err != nil {
+			return nil, fmt.Errorf("encode outcomes: %w", err)
+		}
+		steps = append(steps, db.Step{Query: l.endText(), Args: []any{now, string(rows)}})
+	}
 	if len(begins) == 0 {
-		return nil, l.writeEnds(ctx, l.db.Write, ends, now)
+		return nil, l.db.Together(ctx, nil, steps...)
+	}
+	rows, err := json.Marshal(begins)
+	if err != nil {
+		return nil, fmt.Errorf("encode calls: %w", err)
 	}
 	var stored []string
-	err = l.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := l.db.LockKeys(ctx, tx, locks...); err != nil {
-			return err
-		}
-		if err := l.writeEnds(ctx, tx, ends, now); err != nil {
-			return err
-		}
-		rows, err := json.Marshal(begins)
-		if err != nil {
-			return err
-		}
-		return l.db.ScanPrepared(ctx, tx, &stored, l.beginText(), now, string(rows), now.Add(-BudgetWindow), BudgetCalls)
-	})
+	err = l.db.Together(ctx, &stored, append(steps,
+		db.Step{Query: l.beginText(), Args: []any{now, string(rows), now.Add(-BudgetWindow), BudgetCalls}})...)
 	if err != nil || len(stored) == len(begins) {
 		return nil, err
 	}
@@ -197,24 +199,6 @@ func (l *ledger) write(ctx context.Context, batch []*entry) (refused map[*entry]
 		refused[e] = e.begin != nil && !in[e.begin.ID]
 	}
 	return refused, nil
-}
-
-func (l *ledger) writeEnds(ctx context.Context, idb bun.IDB, ends []*ending, now time.Time) error {
-	if len(ends) == 0 {
-		return nil
-	}
-	rows, err := json.Marshal(ends)
-	if err != nil {
-		return fmt.Errorf("encode outcome: %w", err)
-	}
-	query := `UPDATE ai_tool_calls SET status = r.status, error = r.error, finished_at = ?
-		FROM ` + endSQLite
-	if l.db.Postgres() {
-		query = `UPDATE ai_tool_calls SET status = r.status, error = r.error, finished_at = ?
-		FROM ` + endPostgres
-	}
-	_, err = l.db.ExecPrepared(ctx, idb, query, now, string(rows))
-	return err
 }
 
 // The rows of a statement are one JSON document, so that its text, and with it
@@ -233,6 +217,7 @@ const (
 			WHERE c.principal_kind = r.kind AND c.principal_id = r.principal AND c.created_at > ?) <= ?
 		RETURNING id`
 
+	endFirst  = `UPDATE ai_tool_calls SET status = r.status, error = r.error, finished_at = ? FROM `
 	endSQLite = `(SELECT value ->> 'id' AS id, value ->> 'status' AS status, value ->> 'error' AS error FROM json_each(?)) AS r
 		WHERE ai_tool_calls.id = r.id`
 	endPostgres = `jsonb_to_recordset(CAST(? AS JSONB)) AS r (id TEXT, status TEXT, error TEXT)
@@ -244,4 +229,11 @@ func (l *ledger) beginText() string {
 		return "WITH r AS (" + beginPostgres + beginRest
 	}
 	return "WITH r AS (" + beginSQLite + beginRest
+}
+
+func (l *ledger) endText() string {
+	if l.db.Postgres() {
+		return endFirst + endPostgres
+	}
+	return endFirst + endSQLite
 }
