@@ -216,6 +216,12 @@ test("a client that registered itself is shown as not verified, and a person wit
   await person.route("**/api/auth/oauth2/consent", (route) => (route.request().method() === "POST" ? route.fulfill({ status: 500, json: { code: "internal", message: "The database is away." } }) : route.continue()));
   await person.getByRole("button", { name: "Allow" }).click();
   await person.getByRole("alert").getByText("The database is away.").waitFor();
+  // Somebody else at the same browser is asked the same.
+  await person.getByRole("button", { name: "Use another account" }).click();
+  await person.waitForURL(/\/auth\/login\?next=/);
+  await signIn(person);
+  await person.getByRole("heading", { name: "Let Totally Official Client in?" }).waitFor();
+  await person.getByText(`It wants to act for you, ${admin.name}`, { exact: false }).waitFor();
   await person.context().close();
 });
 

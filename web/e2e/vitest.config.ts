@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
 
 // The files share one server. The newcomer needs it fresh, so the order is fixed.
-const order = ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents", "pictures"];
+const order = ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents", "knowledge", "pictures"];
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]) {
@@ -13,7 +13,7 @@ class InOrder extends BaseSequencer {
 
 // The interface is the same on both databases: after the whole walk on one, the
 // other gets the newcomer's path and the chat's protocol. Pictures for the documentation are made on demand.
-const files = { postgres: ["newcomer", "interop"], pictures: ["pictures"] }[process.env.CHECKSTACK_E2E_NAME ?? ""] ?? ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents"];
+const files = { postgres: ["newcomer", "interop"], pictures: ["pictures"] }[process.env.CHECKSTACK_E2E_NAME ?? ""] ?? ["newcomer", "interop", "assistant", "trouble", "incident", "maintenance", "zones", "approvals", "agents", "knowledge"];
 
 export default defineConfig({
   test: {

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { Clock, Hourglass, Link2, ShieldAlert, ShieldQuestion } from "lucide-react";
+import { CircleCheck, Clock, Hourglass, Link2, ShieldAlert, ShieldQuestion } from "lucide-react";
 import { useEffect, useId, useRef } from "react";
 import { Link } from "react-router";
 import { readDiff } from "@/pages/assistant/fold";
@@ -55,11 +55,17 @@ export function ApprovalCard({ call: stored, waiting, outcome, focused, onApprov
     >
       <header className="border-b border-line px-4 py-2.5">
         <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-          {destructive ? <ShieldAlert aria-hidden size={17} className="text-unhealthy" /> : <ShieldQuestion aria-hidden size={17} className="text-accent-ink" />}
+          {phase === "applied" ? (
+            <CircleCheck aria-hidden size={17} className="text-healthy" />
+          ) : destructive ? (
+            <ShieldAlert aria-hidden size={17} className={open ? "text-unhealthy" : "text-ink-3"} />
+          ) : (
+            <ShieldQuestion aria-hidden size={17} className={open ? "text-accent-ink" : "text-ink-3"} />
+          )}
           <h2 id={`${id}-title`} ref={heading} tabIndex={-1} className="rounded-[4px] font-semibold" title={call.toolName}>
             {title}
           </h2>
-          {destructive ? <Badge tone="danger">cannot be undone</Badge> : null}
+          {destructive && open ? <Badge tone="danger">cannot be undone</Badge> : null}
           <span className="ml-auto inline-flex items-center gap-2">
             {open ? null : <Badge tone={words[phase].tone}>{words[phase].label}</Badge>}
             <Link
@@ -114,12 +120,14 @@ export function ApprovalCard({ call: stored, waiting, outcome, focused, onApprov
             </span>
           ) : null}
           {/* The safe answer comes first, so that the keyboard meets it first. */}
-          <Button look={destructive ? "primary" : "secondary"} busy={outcome?.state === "declining"} disabled={phase === "busy"} onClick={onReject}>
-            Decline
-          </Button>
-          <Button look={destructive ? "danger" : "primary"} busy={outcome?.state === "applying"} disabled={phase === "busy"} onClick={onApprove}>
-            {destructive ? title : "Apply change"}
-          </Button>
+          <div className="ml-auto flex gap-2">
+            <Button look={destructive ? "primary" : "secondary"} busy={outcome?.state === "declining"} disabled={phase === "busy"} onClick={onReject}>
+              Decline
+            </Button>
+            <Button look={destructive ? "danger" : "primary"} busy={outcome?.state === "applying"} disabled={phase === "busy"} onClick={onApprove}>
+              {destructive ? title : "Apply change"}
+            </Button>
+          </div>
         </footer>
       ) : (
         <Ending phase={phase} call={call} outcome={outcome} />

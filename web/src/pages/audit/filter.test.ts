@@ -20,7 +20,8 @@ test("days are those of the reader, the last one included", () => {
 });
 
 test("a change is timed from its approval, a reading from its call", () => {
-  expect(durationOf({ createdAt: "2026-07-01T10:00:00Z", finishedAt: "2026-07-01T10:00:00.250Z" })).toBe(250);
-  expect(durationOf({ createdAt: "2026-07-01T10:00:00Z", appliedAt: "2026-07-01T12:00:00Z", finishedAt: "2026-07-01T12:00:01Z" })).toBe(1000);
-  expect(durationOf({ createdAt: "2026-07-01T10:00:00Z" })).toBeUndefined();
+  expect(durationOf({ status: "executed", createdAt: "2026-07-01T10:00:00Z", finishedAt: "2026-07-01T10:00:00.250Z" })).toBe(250);
+  expect(durationOf({ status: "applied", createdAt: "2026-07-01T10:00:00Z", appliedAt: "2026-07-01T12:00:00Z", finishedAt: "2026-07-01T12:00:01Z" })).toBe(1000);
+  expect(durationOf({ status: "applying", createdAt: "2026-07-01T10:00:00Z" })).toBeUndefined();
+  expect(durationOf({ status: "rejected", createdAt: "2026-07-01T10:00:00Z", finishedAt: "2026-07-01T10:03:00Z" })).toBeUndefined();
 });

@@ -35,8 +35,9 @@ export function readFilter(params: URLSearchParams): Filter {
 }
 
 /** How long a call took, when that is known and means something: a change is timed from its approval. */
-export function durationOf(call: Pick<Call, "createdAt" | "appliedAt" | "finishedAt">): number | undefined {
-  if (!call.finishedAt) return undefined;
+export function durationOf(call: Pick<Call, "status" | "createdAt" | "appliedAt" | "finishedAt">): number | undefined {
+  // What was declined or ran out of time never ran.
+  if (!call.finishedAt || !["executed", "applied", "failed"].includes(call.status)) return undefined;
   const ms = new Date(call.finishedAt).getTime() - new Date(call.appliedAt ?? call.createdAt).getTime();
   return ms >= 0 ? ms : undefined;
 }

@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { ScrollText } from "lucide-react";
 import { useSearchParams } from "react-router";
 import { useSession } from "@/app/session";
@@ -15,6 +16,9 @@ import { formatLatency } from "@/ui/time";
 import { useCalls } from "./api";
 import { CallPanel } from "./call";
 import { durationOf, effects, readFilter } from "./filter";
+
+/** Filters stand two in a row on a phone. */
+const half = "w-auto! min-w-0 grow basis-[44%] md:grow-0 md:basis-auto";
 
 const filterKeys = ["who", "tool", "effect", "status", "door", "from", "to"];
 
@@ -55,13 +59,13 @@ export function Component() {
     >
       <div role="group" aria-label="Filters" className="mb-4 flex flex-wrap items-end gap-2">
         {everybody === true ? (
-          <Select aria-label="Who" className="w-auto!" value={who} onChange={(event) => set("who", event.target.value)}>
+          <Select aria-label="Who" className={half} value={who} onChange={(event) => set("who", event.target.value)}>
             <option value="">Everybody</option>
             <option value="me">Only me</option>
             {who !== "" && who !== "me" ? <option value={who}>{person ? whoName(person.requestedBy) : "One person or application"}</option> : null}
           </Select>
         ) : null}
-        <Select aria-label="Tool" className="w-auto! max-w-[240px]" value={tool} onChange={(event) => set("tool", event.target.value)}>
+        <Select aria-label="Tool" className={clsx(half, "md:max-w-[240px]")} value={tool} onChange={(event) => set("tool", event.target.value)}>
           <option value="">Any tool</option>
           {tool !== "" && !tools.includes(tool) ? <option value={tool}>{tool}</option> : null}
           {tools.map((name) => (
@@ -73,13 +77,13 @@ export function Component() {
         <Choice label="Effect" any="Any effect" value={params.get("effect") ?? ""} options={effects} onChange={(value) => set("effect", value)} />
         <Choice label="Outcome" any="Any outcome" value={params.get("status") ?? ""} options={statuses} onChange={(value) => set("status", value)} />
         <Choice label="Came through" any="Came anywhere" value={params.get("door") ?? ""} options={doors} onChange={(value) => set("door", value)} />
-        <span className="inline-flex items-center gap-1.5 text-sm text-ink-3">
+        <span className="inline-flex grow basis-[44%] items-center gap-1.5 text-sm text-ink-3 md:grow-0 md:basis-auto">
           from
-          <Input type="date" aria-label="From day" className="w-auto!" value={params.get("from") ?? ""} onChange={(event) => set("from", event.target.value)} />
+          <Input type="date" aria-label="From day" className="md:w-auto!" value={params.get("from") ?? ""} onChange={(event) => set("from", event.target.value)} />
         </span>
-        <span className="inline-flex items-center gap-1.5 text-sm text-ink-3">
+        <span className="inline-flex grow basis-[44%] items-center gap-1.5 text-sm text-ink-3 md:grow-0 md:basis-auto">
           to
-          <Input type="date" aria-label="To day" className="w-auto!" value={params.get("to") ?? ""} onChange={(event) => set("to", event.target.value)} />
+          <Input type="date" aria-label="To day" className="md:w-auto!" value={params.get("to") ?? ""} onChange={(event) => set("to", event.target.value)} />
         </span>
         {narrowed ? (
           <Button look="quiet" onClick={() => setParams({}, { replace: true })}>
@@ -177,7 +181,7 @@ function titleOf(call: Call): string {
 
 function Choice({ label, any, value, options, onChange }: { label: string; any: string; value: string; options: readonly { value: string; label: string }[]; onChange: (value: string) => void }) {
   return (
-    <Select aria-label={label} className="w-auto!" value={options.some((each) => each.value === value) ? value : ""} onChange={(event) => onChange(event.target.value)}>
+    <Select aria-label={label} className={half} value={options.some((each) => each.value === value) ? value : ""} onChange={(event) => onChange(event.target.value)}>
       <option value="">{any}</option>
       {options.map((each) => (
         <option key={each.value} value={each.value}>

@@ -107,7 +107,7 @@ function Question({ request, consent, name, email }: { request: string; consent:
 
   return (
     <section className="card mt-6 overflow-hidden">
-      <div className="px-6 pt-6">
+      <div className="px-4 pt-5 sm:px-6 sm:pt-6">
         <h1 className="text-xl font-semibold tracking-[-0.01em]">
           Let {client} in?
         </h1>
@@ -132,12 +132,12 @@ function Question({ request, consent, name, email }: { request: string; consent:
         </dl>
       </div>
 
-      <div className="px-6 pt-5">
+      <div className="px-4 pt-5 sm:px-6">
         <h2 className="font-semibold">What it may do</h2>
         {areas.length === 0 ? (
           <p className="mt-1 text-ink-2">Nothing: you hold none of the {consent.missing === 1 ? "permission" : `${consent.missing} permissions`} it asks for. Letting it in would be of no use now.</p>
         ) : (
-          <ul className="mt-2 grid gap-1">
+          <ul className="mt-2 grid grid-cols-[minmax(0,1fr)] gap-1">
             {areas.map((area) => (
               <AreaLine key={area.id} area={area} proposes={consent.proposes} />
             ))}
@@ -161,12 +161,12 @@ function Question({ request, consent, name, email }: { request: string; consent:
       </div>
 
       {(decide.error ?? leave.error) ? (
-        <p role="alert" className="mx-6 mt-4 flex items-start gap-2 rounded-[8px] bg-unhealthy-soft px-3 py-2 text-unhealthy-ink">
+        <p role="alert" className="mx-4 mt-4 sm:mx-6 flex items-start gap-2 rounded-[8px] bg-unhealthy-soft px-3 py-2 text-unhealthy-ink">
           <CircleAlert aria-hidden size={16} className="mt-0.5 shrink-0" />
           <span className="min-w-0 break-words">{(decide.error ?? leave.error)?.message}</span>
         </p>
       ) : null}
-      <div className="mt-5 flex flex-wrap justify-end gap-2 border-t border-line px-6 py-4">
+      <div className="mt-5 flex flex-wrap justify-end gap-2 border-t border-line px-4 py-4 sm:px-6">
         <Button busy={decide.isPending && !decide.variables} disabled={decide.isPending} onClick={() => decide.mutate(false)}>
           Deny
         </Button>
@@ -203,12 +203,12 @@ function Who({ consent }: { consent: Consent }) {
 
 function Fact({ icon, term, children }: { icon: ReactNode; term: string; children: ReactNode }) {
   return (
-    <div className="flex items-start gap-2.5">
-      <dt className="flex w-[132px] shrink-0 items-start gap-2 text-ink-3">
+    <div className="gap-2.5 sm:flex sm:items-start">
+      <dt className="flex w-[164px] shrink-0 items-start gap-2 text-ink-3">
         <span className="mt-0.5">{icon}</span>
         {term}
       </dt>
-      <dd className="min-w-0 flex-1 text-ink-2">{children}</dd>
+      <dd className="min-w-0 flex-1 pl-6 break-words text-ink-2 sm:pl-0">{children}</dd>
     </div>
   );
 }
@@ -220,7 +220,7 @@ function AreaLine({ area, proposes }: { area: Area; proposes: boolean }) {
         <summary className="flex min-h-9 list-none items-center gap-2 px-3 py-1.5 [&::-webkit-details-marker]:hidden">
           <ChevronRight aria-hidden size={15} className="shrink-0 text-ink-3 transition-transform duration-120 group-open:rotate-90" />
           <span className="min-w-0 flex-1 font-medium">{area.name}</span>
-          <span className="flex gap-1">
+          <span className="flex flex-wrap justify-end gap-1">
             {area.permissions.some((each) => !each.changes) ? <Badge>read</Badge> : null}
             {area.changes ? <Badge tone="warn">{proposes ? "propose changes" : "read only here"}</Badge> : null}
           </span>

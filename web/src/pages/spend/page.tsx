@@ -152,7 +152,7 @@ function Totals({ spend }: { spend: Spend }) {
           </div>
         ))}
       </dl>
-      {total.estimatedTokens > 0 ? <p className="mt-1.5 text-sm text-ink-3">{total.estimatedTokens.toLocaleString()} of them are estimates, because the provider reported nothing.</p> : null}
+      {total.estimatedTokens > 0 ? <p className="mt-1.5 text-sm text-ink-3">{total.estimatedTokens === total.totalTokens ? "All" : total.estimatedTokens.toLocaleString()} of them are estimates, because the provider reported nothing.</p> : null}
     </div>
   );
 }

@@ -1,0 +1,180 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startModel, type FakeModel } from "./model";
+import { baseUrl, ensureAdmin, inspect, launch, loaded, openSignedIn, outputDir, overflowing, rest, say } from "./support";
+
+// What the assistant knows and costs: skills, memories, and the spend report.
+
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let model: FakeModel;
+/** Somebody with an account and no further rights. */
+let reader: Page;
+
+const readerAccount = { name: "Alan Kay", email: "alan@example.com", password: "Reads-Only-3" };
+
+beforeAll(async () => {
+  browser = await launch();
+  await ensureAdmin();
+  model = await startModel();
+  ({ page, complaints } = await openSignedIn(browser));
+  // What earlier stories left is not part of this one.
+  const { memories } = await rest<{ memories: { id: string }[] }>(page, "GET", "ai/listMemories");
+  for (const { id } of memories) await rest(page, "DELETE", "ai/deleteMemory", { id });
+  await rest(page, "POST", "auth/createCredentialUser", { ...readerAccount, roleIds: ["users"] });
+  ({ page: reader } = await openSignedIn(browser, {}, readerAccount));
+});
+
+afterAll(async () => {
+  await browser.close();
+  model.close();
+});
+
+async function onPhone(name: string, on = page) {
+  await on.setViewportSize({ width: 390, height: 844 });
+  await on.screenshot({ path: `${outputDir}${name}-390.png`, fullPage: true });
+  const wide = await overflowing(on);
+  await on.setViewportSize({ width: 1280, height: 860 });
+  return wide.map((element) => `${name}: ${element}`);
+}
+
+test("a skill is published, read by others, changed and deleted by its author only", async () => {
+  await page.goto(`${baseUrl}/ai/skills`);
+  await page.getByText("Nobody has published a skill yet").waitFor();
+  await page.getByRole("list", { name: "Built in" }).getByRole("listitem").first().waitFor();
+  expect(await inspect(page, "skills-empty")).toEqual([]);
+  await page.getByRole("button", { name: "New skill" }).click();
+  const form = page.getByRole("dialog", { name: "New skill" });
+  await form.getByLabel("Name").fill("Shift report");
+  await form.getByLabel("What it is good for").fill("Sums up a shift for the next one");
+  await form.getByRole("button", { name: "Publish skill" }).click();
+  // Neither guidance nor a text to begin with: the fault leads to its field.
+  await form.getByRole("alert").getByRole("link", { name: /Guidance: a skill needs/ }).click();
+  await page.keyboard.type("Name what changed, then what is open.");
+  await form.getByLabel("Tags").fill("shift, report");
+  await form.getByRole("button", { name: "Add a field" }).click();
+  await form.getByLabel("Key").fill("open");
+  await form.getByLabel("Meaning").fill("What is not done");
+  expect(await inspect(page, "skills-form")).toEqual([]);
+  await form.getByRole("button", { name: "Publish skill" }).click();
+  const panel = page.getByRole("dialog", { name: "Shift report" });
+  await panel.getByText("Name what changed, then what is open.").waitFor();
+  expect(await inspect(page, "skills-panel")).toEqual([]);
+  const address = page.url();
+  expect(new URL(address).searchParams.get("skill")).toBeTruthy();
+
+  await reader.goto(address);
+  await reader.getByRole("dialog", { name: "Shift report" }).getByText("What is not done").waitFor();
+  expect(await reader.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+  await reader.getByRole("button", { name: "Close" }).click();
+
+  await panel.getByRole("button", { name: "Edit" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit Shift report" });
+  await edit.getByLabel("Name").fill("Handover");
+  await edit.getByRole("button", { name: "Save changes" }).click();
+  await page.getByRole("dialog", { name: "Handover" }).getByText("Name what changed, then what is open.").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByLabel("Search skills").fill("no such skill");
+  await page.getByText("No skill matches").waitFor();
+  expect(new URL(page.url()).searchParams.get("q")).toBe("no such skill");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  expect(await inspect(page, "skills")).toEqual([]);
+  expect(await onPhone("skills")).toEqual([]);
+  await page.getByRole("list", { name: "Published here" }).getByRole("button", { name: /Handover/ }).click();
+  await page.getByRole("dialog", { name: "Handover" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete skill" }).click();
+  await page.getByText("Nobody has published a skill yet").waitFor();
+});
+
+test("memories are kept for oneself or for a system, pinned, found and deleted", async () => {
+  const { id: systemId } = await rest<{ id: string }>(page, "POST", "catalog/createSystem", { name: "Tax engine" });
+  await page.goto(`${baseUrl}/ai/memories`);
+  await page.getByText("No memories yet").waitFor();
+  expect(await inspect(page, "memories-empty")).toEqual([]);
+  await page.getByRole("button", { name: "New memory" }).click();
+  let form = page.getByRole("dialog");
+  await form.getByLabel("When it matters").fill("When I ask for times");
+  await form.getByLabel("What to know then").fill("I live in Lisbon.");
+  await form.getByLabel("Tags").fill("zone, me");
+  await form.getByRole("button", { name: "Save memory" }).click();
+  const list = page.getByRole("list", { name: "Memories" });
+  await list.getByText("I live in Lisbon.").waitFor();
+
+  await page.getByRole("button", { name: "New memory" }).click();
+  form = page.getByRole("dialog");
+  await form.getByLabel("For", { exact: true }).selectOption({ label: "Tax engine" });
+  await form.getByLabel("When it matters").fill("When the tax engine is slow");
+  await form.getByLabel("What to know then").fill("The rates file is reloaded at noon.");
+  expect(await inspect(page, "memories-form")).toEqual([]);
+  await form.getByRole("button", { name: "Save memory" }).click();
+  await list.getByText("The rates file is reloaded at noon.").waitFor();
+
+  // Others see what is about a system, and nothing that is somebody's own.
+  await reader.goto(`${baseUrl}/ai/memories`);
+  await reader.getByText("The rates file is reloaded at noon.").waitFor();
+  expect(await reader.getByText("I live in Lisbon.").count()).toBe(0);
+  expect(await reader.getByRole("button", { name: /^Actions for/ }).count()).toBe(0);
+
+  await page.getByRole("button", { name: "Actions for When I ask for times" }).click();
+  await page.getByRole("menuitem", { name: "Make part of every conversation" }).click();
+  await list.getByText("in every conversation").waitFor();
+  await page.getByLabel("Show").selectOption({ label: "In every conversation" });
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get("show")).toBe("always");
+  await page.getByLabel("Show").selectOption({ label: "All memories" });
+  await page.getByLabel("Search memories").fill("NOON engine");
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(2);
+  expect(await inspect(page, "memories")).toEqual([]);
+  expect(await onPhone("memories")).toEqual([]);
+
+  await page.getByRole("button", { name: "Actions for When I ask for times" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByRole("dialog").getByLabel("What to know then").fill("I live in Porto.");
+  await page.getByRole("dialog").getByRole("button", { name: "Save changes" }).click();
+  await list.getByText("I live in Porto.").waitFor();
+  for (const hint of ["When I ask for times", "When the tax engine is slow"]) {
+    await page.getByRole("button", { name: `Actions for ${hint}` }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete memory" }).click();
+    await list.getByText(hint).waitFor({ state: "detached" });
+  }
+  await rest(page, "DELETE", "catalog/deleteSystem", { id: systemId });
+});
+
+test("the spend report tells tokens by connection and person, with the cap's use", async () => {
+  await rest(page, "POST", "ai/createConnection", { name: "Metered gateway", baseUrl: model.baseUrl, apiKey: "sk-canary-4712", defaultModel: "fake-small", spendCap: { tokenBudget: 200_000, windowMinutes: 60 } });
+  await page.goto(`${baseUrl}/ai/chat`);
+  await page.getByRole("button", { name: /^Model/ }).click();
+  await page.getByRole("menuitemradio", { name: /Metered gateway/ }).first().click();
+  model.next(({ say: tell }) => tell("All quiet."));
+  await say(page, "is anything down?");
+  await page.goto(`${baseUrl}/settings/spend`);
+  const row = page.getByRole("row").filter({ hasText: "Metered gateway" });
+  await row.getByText("Ada Lovelace").waitFor();
+  await row.getByText(/\d+ %/).first().waitFor();
+  await row.getByText("200,000 tokens per 1 h").first().waitFor();
+  await page.getByRole("img", { name: /^Tokens per day from/ }).waitFor();
+  await loaded(page);
+  expect(await inspect(page, "spend")).toEqual([]);
+  expect(await onPhone("spend")).toEqual([]);
+  await page.getByLabel("Period").selectOption({ label: "Last 24 hours" });
+  expect(new URL(page.url()).searchParams.get("days")).toBe("1");
+  await page.goto(`${baseUrl}/settings/spend?person=nobody`);
+  await page.getByText("Nothing was spent that fits the filters.").waitFor();
+  await page.route("**/rest/ai/getSpend**", (route) => route.fulfill({ status: 500, json: { code: "internal", message: "The database is away." } }));
+  await page.goto(`${baseUrl}/settings/spend`);
+  await page.getByText("The spend could not be loaded").waitFor();
+  await page.unroute("**/rest/ai/getSpend**");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await row.waitFor();
+
+  await reader.goto(`${baseUrl}/settings/spend`);
+  await reader.getByText("You do not have access to this page").waitFor();
+});
+
+test("the browser had nothing to complain about", () => {
+  expect(complaints).toEqual([]);
+});
