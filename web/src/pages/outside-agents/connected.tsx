@@ -1,5 +1,6 @@
 import { Bot, Unplug } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { useLocation } from "react-router";
 import { Button } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
 import { ConfirmDialog } from "@/ui/dialog";
@@ -14,6 +15,11 @@ export function ConnectedClients() {
   const connected = useConnectedClients();
   const disconnect = useDisconnectClient();
   const [ending, setEnding] = useState<ConnectedClient>();
+  const { hash } = useLocation();
+  const loaded = connected.data !== undefined;
+  useEffect(() => {
+    if (loaded && hash === "#connected") document.getElementById("connected")?.scrollIntoView();
+  }, [loaded, hash]);
   if (connected.isPending) return <SkeletonBlock className="h-20" />;
   if (connected.isError && !connected.data) return <ErrorState title="Your connected agents could not be loaded" error={connected.error} onRetry={() => void connected.refetch()} />;
   const list = connected.data.clients ?? [];
