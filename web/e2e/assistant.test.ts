@@ -49,11 +49,12 @@ test("a connection is added with key, models and a spend cap, and tested", async
   await form.getByLabel("API key").fill("sk-canary-4711");
   await form.getByLabel("Default model").fill("fake-small");
   await form.getByRole("button", { name: "Add model" }).click();
-  await page.keyboard.type("fake-large");
+  await form.getByLabel("Further model 1").fill("fake-large");
   await form.getByText("Limits and model family").click();
   await form.getByLabel("Tokens", { exact: true }).fill("200000");
   await form.getByRole("button", { name: "Add connection" }).click();
   await form.getByRole("link", { name: /windowMinutes: is needed too/ }).click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT");
   await page.keyboard.type("60");
   await form.getByLabel("Context window, in tokens").fill("32000");
   await form.getByLabel("Model family").selectOption("openai");
@@ -267,6 +268,25 @@ test("a second tab follows a running answer, and each of them can stop it", asyn
   await there.getByText("Stopped before it was complete.").last().waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
   await conversation().getByText("Without end").waitFor();
+
+  // A tab that lay idle meanwhile takes part when somebody comes back to it.
+  const more = gate();
+  model.next(async ({ say: text }) => {
+    text("Begun elsewhere");
+    await more.opened;
+    text(", ended in both.");
+  });
+  await box().fill("Once more, in one tab");
+  await box().press("Enter");
+  await conversation().getByText("Begun elsewhere").waitFor();
+  await other.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+  await there.getByText("Once more, in one tab").waitFor();
+  await there.getByText("Begun elsewhere").waitFor();
+  more.open();
+  await there.getByText("Begun elsewhere, ended in both.").waitFor();
+  await conversation().getByText("Begun elsewhere, ended in both.").waitFor();
+  await other.getByRole("button", { name: "Send" }).waitFor();
+  expect(await there.getByText("Begun elsewhere").count()).toBe(1);
   await other.close();
 });
 

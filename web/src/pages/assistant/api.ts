@@ -17,6 +17,8 @@ export function useConversations(archived = false, enabled = true) {
     queryKey: ["ai", "listConversations", archived],
     queryFn: () => call(api.GET("/rest/ai/listConversations", archived ? { params: { query: { archived } } } : {})),
     enabled,
+    // Another tab may have begun a turn, which no signal tells.
+    refetchOnWindowFocus: "always",
     meta: { signalScope: "plugin" },
   });
 }

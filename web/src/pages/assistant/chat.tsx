@@ -3,10 +3,10 @@ import { useChat } from "@ai-sdk/react";
 import { useQueryClient } from "@tanstack/react-query";
 import type { UIMessage } from "ai";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { api, call } from "@/api/client";
+import { api, call, type Output } from "@/api/client";
 import { toApiError } from "@/api/errors";
 import { Announcer } from "./announcer";
-import { applyTool, stopTurn, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
+import { applyTool, stopTurn, useConversations, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
 import { Banner } from "./banner";
 import type { Decision } from "./cards";
 import { initialChoice, remember } from "./choice";
@@ -17,10 +17,19 @@ import { noteDraft, takePending } from "./pending";
 import { Transcript } from "./transcript";
 import { createTransport, type DecisionBody } from "./transport";
 
+type Stored = Output<"/rest/ai/getConversation", "get">;
 type Turn = { decision: DecisionBody; summary: string };
 
 /** What a change can make stale, whichever tool made it. */
 const changed = ["catalog", "healthcheck", "system", "incident", "maintenance"];
+
+const stored = (id: string) => call(api.GET("/rest/ai/getConversation", { params: { query: { id } } }));
+
+/** The stored messages without the one that a running turn is writing: the stream that follows it brings it. */
+export function settledMessages({ conversation, messages }: Stored): UIMessage[] {
+  const all = (messages ?? []) as unknown as UIMessage[];
+  return conversation.running ? all.filter((message) => (message.metadata as { running?: boolean } | undefined)?.running !== true) : all;
+}
 
 function textOf(message: UIMessage | undefined): string {
   return message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
@@ -37,7 +46,8 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
   const [banner, setBanner] = useState<ChatError>();
   const [decisions, setDecisions] = useState<Record<string, Decision>>({});
   const [queue, setQueue] = useState<Turn[]>([]);
-  const [following, setFollowing] = useState(conversation.running);
+  const [following, setFollowing] = useState(false);
+  const busy = useRef(false);
 
   const latest = useRef({ choice, skill });
   useEffect(() => {
@@ -65,9 +75,26 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
         return current.slice(0, -1);
       });
     },
-    onFinish: () => void client.invalidateQueries({ queryKey: ["ai", "listConversations"] }),
   });
   const streaming = status === "submitted" || status === "streaming";
+
+  // A turn that runs elsewhere is shown from its beginning; then what is stored is the truth.
+  const follow = async () => {
+    if (busy.current) return;
+    busy.current = true;
+    setFollowing(true);
+    try {
+      const before = await stored(conversation.id);
+      setMessages(settledMessages(before));
+      if (before.conversation.running) await resumeStream();
+      setMessages(settledMessages(await stored(conversation.id)));
+    } catch (error) {
+      setBanner({ text: toApiError(error).message });
+    } finally {
+      busy.current = false;
+      setFollowing(false);
+    }
+  };
 
   const started = useRef(false);
   useEffect(() => {
@@ -78,14 +105,32 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
       void sendMessage({ text: first });
       return;
     }
-    if (!conversation.running) return;
-    // A turn that runs elsewhere is followed to its end; then what is stored is the truth.
-    void resumeStream()
-      .then(() => call(api.GET("/rest/ai/getConversation", { params: { query: { id: conversation.id } } })))
-      .then((stored) => setMessages((stored.messages ?? []) as unknown as UIMessage[]))
-      .catch((error: unknown) => setBanner({ text: toApiError(error).message }))
-      .finally(() => setFollowing(false));
-  }, [conversation.id, conversation.running, sendMessage, resumeStream, setMessages]);
+    if (conversation.running) void follow();
+  });
+
+  // The list may have been read while this page's own turn ran: it is read again
+  // before it is believed.
+  const wasStreaming = useRef(false);
+  const current = useRef(true);
+  const [, reread] = useState(0);
+  useEffect(() => {
+    if (wasStreaming.current && !streaming) {
+      current.current = false;
+      void client.invalidateQueries({ queryKey: ["ai", "listConversations"] }).then(() => {
+        current.current = true;
+        reread((count) => count + 1);
+      });
+    }
+    wasStreaming.current = streaming;
+  }, [streaming, client]);
+
+  // Another tab may have begun a turn here: the list says so when it is read again.
+  const list = useConversations();
+  const elsewhere = list.data?.conversations?.find((each) => each.id === conversation.id)?.running === true;
+  useEffect(() => {
+    if (!elsewhere || following || streaming || list.isFetching || !current.current) return;
+    void follow();
+  });
 
   const untitled = (conversation.title?.trim() ?? "") === "";
   useEffect(() => {

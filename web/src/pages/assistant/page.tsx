@@ -9,7 +9,7 @@ import { Sheet } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock } from "@/ui/feedback";
 import { useTitle } from "@/ui/page";
 import { useConversation, useConversations, useIntegrations, useRestoreConversation, type Conversation, type Integration } from "./api";
-import { Chat } from "./chat";
+import { Chat, settledMessages } from "./chat";
 import { NamesProvider } from "./names";
 import { NewChat } from "./new-chat";
 import { peekPending } from "./pending";
@@ -106,9 +106,7 @@ function Existing({ id, integrations }: { id: string; integrations: Integration[
   const { conversation } = stored.data;
   const messages = (stored.data.messages ?? []) as unknown as UIMessage[];
   if (conversation.archived) return <Archived conversation={conversation} messages={messages} onRestored={() => void stored.refetch()} />;
-  // What a running turn has shown so far comes again with the stream that follows it.
-  const settled = conversation.running ? messages.filter((message) => (message.metadata as { running?: boolean } | undefined)?.running !== true) : messages;
-  return <Chat conversation={conversation} initial={settled} integrations={integrations} />;
+  return <Chat conversation={conversation} initial={settledMessages(stored.data)} integrations={integrations} />;
 }
 
 /** A chat that was taken off the list: to read, and to put back. */
