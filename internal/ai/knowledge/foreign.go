@@ -78,7 +78,7 @@ func cover(s string, whole bool) string {
 	lines := strings.SplitAfter(s, "\n")
 	for i, line := range lines {
 		text := strings.TrimRight(line, "\n")
-		if scrub.Text(text) != text {
+		if scrub.Secret(text) {
 			lines[i] = scrub.Redacted + line[len(text):]
 		}
 	}

@@ -116,7 +116,7 @@ func (s *Service) Tools() []tool.Tool {
 // what is kept here is shown to models again and again.
 func noCredential(path string, texts ...string) []problem.Issue {
 	for _, t := range texts {
-		if scrub.Text(t) != t {
+		if scrub.Secret(t) {
 			return []problem.Issue{{Path: path, Message: "looks like it holds a key or token; leave credentials out"}}
 		}
 	}

@@ -57,11 +57,14 @@ func Storable(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") 
 // Text gives s as Storable does, or Redacted when it holds a credential
 // anywhere.
 func Text(s string) string {
-	if keyText.MatchString(s) || bearerText.MatchString(s) {
+	if Secret(s) {
 		return Redacted
 	}
 	return Storable(s)
 }
+
+// Secret says whether s holds a credential anywhere.
+func Secret(s string) bool { return keyText.MatchString(s) || bearerText.MatchString(s) }
 
 // Value gives a copy of a decoded JSON value without credentials. A boolean or
 // null under a telling key stays: "hasPassword": true is no password.

@@ -25,7 +25,7 @@ func TestLongTextsAreReadQuickly(t *testing.T) {
 		text := begin + strings.Repeat(again, maxCommand/len(again))
 		start := time.Now()
 		w.play(t, text)
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%.40s… took %v", text, took)
 		} else {
 			t.Logf("%.40s… %v", text, took)
