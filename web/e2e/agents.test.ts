@@ -204,7 +204,7 @@ test("a client that registered itself is shown as not verified, and a person wit
   });
   expect(registered.status).toBe(201);
   const { client_id: id } = (await registered.json()) as { client_id: string };
-  const account = { name: "Barbara Liskov", email: "barbara@example.com", password: "Reads-Only-2" };
+  const account = { name: "Barbara Liskov", email: "agent-reader@example.com", password: "Reads-Only-2" };
   await rest(page, "POST", "auth/createCredentialUser", { ...account, roleIds: ["users"] });
   const { page: person } = await openSignedIn(browser, {}, account);
   await person.goto(begin({ id }, "auth.users.manage catalog.system.read").url);

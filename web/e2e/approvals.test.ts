@@ -16,7 +16,7 @@ let colleague: Page;
 let key = "";
 let ledger = "";
 
-const colleagueAccount = { name: "Grace Hopper", email: "grace@example.com", password: "Changes-Things-1" };
+const colleagueAccount = { name: "Grace Hopper", email: "catalog-keeper@example.com", password: "Changes-Things-1" };
 
 beforeAll(async () => {
   browser = await launch();

@@ -12,7 +12,7 @@ let model: FakeModel;
 /** Somebody with an account and no further rights. */
 let reader: Page;
 
-const readerAccount = { name: "Alan Kay", email: "alan@example.com", password: "Reads-Only-3" };
+const readerAccount = { name: "Alan Kay", email: "knowledge-reader@example.com", password: "Reads-Only-3" };
 
 beforeAll(async () => {
   browser = await launch();
@@ -21,6 +21,8 @@ beforeAll(async () => {
   ({ page, complaints } = await openSignedIn(browser));
   // What earlier stories left is not part of this one.
   const { memories } = await rest<{ memories: { id: string }[] }>(page, "GET", "ai/listMemories");
+  const { skills } = await rest<{ skills: { id: string; source: string }[] }>(page, "GET", "ai/listSkills");
+  for (const { id } of skills.filter((skill) => skill.source === "user")) await rest(page, "DELETE", "ai/deleteSkill", { id });
   for (const { id } of memories) await rest(page, "DELETE", "ai/deleteMemory", { id });
   await rest(page, "POST", "auth/createCredentialUser", { ...readerAccount, roleIds: ["users"] });
   ({ page: reader } = await openSignedIn(browser, {}, readerAccount));
