@@ -18,7 +18,7 @@ let storage = "";
 let path = "";
 
 const title = "Replace the billing database";
-const readerAccount = { name: "Edsger Dijkstra", email: "edsger@example.com", password: "Reads-Only-2" };
+const readerAccount = { name: "Edsger Dijkstra", email: "maintenance-reader@example.com", password: "Reads-Only-2" };
 
 beforeAll(async () => {
   browser = await launch();
