@@ -43,7 +43,7 @@ type consentRule struct {
 
 var errNoRequest = problem.NotFound("This request has ended or was begun in another browser. Start again from the client.")
 
-// open finds the request of a consent page for the browser and person that
+// waiting finds the request of a consent page for the browser and person that
 // look at it.
 func (s *Server) waiting(r *http.Request, id string) (ask, authz.Principal, error) {
 	ctx := r.Context()

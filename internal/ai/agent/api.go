@@ -92,7 +92,7 @@ func (s *Service) toolOperations() []operation.Operation {
 			Summary: "List the tools that the caller may use through the assistant"}, s.listTools),
 		operation.New(operation.Declaration{ID: "ai.proposeTool", Kind: operation.Mutation, Caller: operation.Authenticated, Access: chat,
 			Summary:     "Propose a change",
-			Description: "Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied, within ten minutes."}, s.proposeTool),
+			Description: "Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied or a person approves it in the inbox, within a day."}, s.proposeTool),
 		operation.New(operation.Declaration{ID: "ai.applyTool", Kind: operation.Mutation, Caller: operation.Authenticated, Access: chat,
 			Summary:     "Apply a proposed change",
 			Description: "Carries out the stored payload, once. If the dry run refuses by now, the answer says why and the proposal keeps waiting."}, s.applyTool),

@@ -472,7 +472,7 @@ export interface paths {
         put?: never;
         /**
          * Propose a change
-         * @description Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied, within ten minutes.
+         * @description Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied or a person approves it in the inbox, within a day.
          */
         post: operations["ai_proposeTool"];
         delete?: never;
