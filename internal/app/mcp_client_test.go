@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/checkstack/checkstack/web"
 )
 
 // documentID is the address of a metadata document that tests publish.
@@ -31,9 +33,9 @@ func (d publishedDocuments) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 type clientStep struct {
-	Step, To, Client, Scope, Text string
-	Tools                         []string
-	IsError, Rotated, Served      bool
+	Step, Answer, Path, Error, Iss, Client, Scope, Text string
+	Tools, Complaints                                   []string
+	SignedOut, HasCode, IsError, Rotated, Served        bool
 }
 
 // typescriptClient runs web/e2e/mcp-client.mjs.
@@ -45,7 +47,7 @@ type typescriptClient struct {
 func newTypescriptClient(t *testing.T, args ...string) *typescriptClient {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{"e2e/mcp-client.mjs"}, args...)...)
-	cmd.Dir = "../../web"
+	cmd.Dir, cmd.Stderr = "../../web", os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -73,32 +75,51 @@ func (c *typescriptClient) expect(t *testing.T, step string) clientStep {
 	return s
 }
 
-func (c *typescriptClient) tell(t *testing.T, line string) {
+// asked holds a visit to the consent page to what it must show and lead to.
+func (c *typescriptClient) asked(t *testing.T, p *product, answer string, signedOut bool, says ...string) {
 	t.Helper()
-	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
-		t.Fatal(err)
+	s := c.expect(t, "asked")
+	if s.Answer != answer || s.SignedOut != signedOut || s.Path != "/auth/oauth-consent" || s.Iss != p.server.URL {
+		t.Errorf("%s: %+v", answer, s)
+	}
+	if (answer == "Allow") != s.HasCode || (answer == "Deny") != (s.Error == "access_denied") {
+		t.Errorf("%s led to code %t, error %q", answer, s.HasCode, s.Error)
+	}
+	for _, text := range append(says, "It wants to act for you, Ann (ann@example.com)", "a program on this computer (127.0.0.1:", "What it may do", "It can only read.") {
+		if !strings.Contains(s.Text, text) {
+			t.Errorf("the consent page does not say %q:\n%s", text, s.Text)
+		}
 	}
 }
 
-// TestTypeScriptClient goes the whole path of an official client: 401, metadata,
-// registration of both kinds, authorization, token, list, call, refresh,
-// revoked. The person's part in a real browser is in web/e2e.
+// TestTypeScriptClient goes the whole path of an official client with a person
+// in Chromium: 401, metadata, registration of both kinds, signing in, consent,
+// token, list, call, refresh, revoked.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
+	if _, ok := web.Files(); !ok {
+		t.Fatal("the web interface is not built: make build")
+	}
 	for _, kind := range []string{"registration", "document"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			eachProduct(t, func(t *testing.T, p *product) {
-				const redirect = "http://127.0.0.1:7777/callback"
-				p.domains.oauth.ReadDocumentsWith(&http.Client{Transport: publishedDocuments{redirect}})
+				// The client finds another port free than the one it published.
+				p.domains.oauth.ReadDocumentsWith(&http.Client{Transport: publishedDocuments{"http://127.0.0.1:7777/callback"}})
 				p.signUp(t)
 				p.must(t, "/rest/auth/setMcpOAuthSettings", `{"enabled":true,"allowDynamicClientRegistration":true}`)
-				args := []string{p.server.URL + "/api/ai/mcp", redirect}
+				args := []string{p.server.URL + "/api/ai/mcp", `{"email":"ann@example.com","password":"` + adminPassword + `"}`, "Allow"}
 				if kind == "document" {
+					args[2] = "Deny,Allow"
 					args = append(args, documentID)
 				}
 				c := newTypescriptClient(t, args...)
-				c.tell(t, p.allow(t, c.expect(t, "authorize").To))
+				if kind == "document" {
+					c.asked(t, p, "Deny", true, "Let Published client in?", "described by agent.example.com")
+					c.asked(t, p, "Allow", false, "Let Published client in?")
+				} else {
+					c.asked(t, p, "Allow", true, "Let Test client in?", "Nobody has verified its name")
+				}
 				connected := c.expect(t, "connected")
 				if (connected.Client == documentID) != (kind == "document") || connected.Scope != "checkstack:read" {
 					t.Errorf("connected as %q with %q", connected.Client, connected.Scope)
@@ -113,33 +134,16 @@ func TestTypeScriptClient(t *testing.T) {
 					t.Error("the refresh token was not rotated")
 				}
 				p.must(t, "/rest/auth/disconnectClient", `{"id":"`+connected.Client+`"}`)
-				c.tell(t, "go on")
+				if _, err := io.WriteString(c.in, "go on\n"); err != nil {
+					t.Fatal(err)
+				}
 				if s := c.expect(t, "revoked"); s.Served || !strings.Contains(s.Text, "InvalidGrantError") { // from its try to refresh
 					t.Errorf("after revocation: %+v", s)
+				}
+				if s := c.expect(t, "ended"); len(s.Complaints) > 0 {
+					t.Errorf("the browser complained: %v", s.Complaints)
 				}
 			})
 		})
 	}
-}
-
-// allow plays the person and the browser: it follows the address, allows, and
-// gives the code.
-func (p *product) allow(t *testing.T, address string) string {
-	t.Helper()
-	client := *p.client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := client.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	to, err := resp.Location()
-	if err != nil {
-		t.Fatalf("authorize: %d", resp.StatusCode)
-	}
-	answer, err := url.Parse(p.must(t, "/api/auth/oauth2/consent", `{"request":"`+to.Query().Get("request")+`","allow":true}`)["redirectTo"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.Query().Get("code")
 }

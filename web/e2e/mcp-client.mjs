@@ -1,17 +1,32 @@
-// The official MCP client with its OAuth provider, driven over standard input
-// and output by a test that plays the person: it prints one JSON line per step,
-// and gets the code, then the word to go on, as lines.
+// The official MCP client with its OAuth provider, as a program on a person's
+// computer: it listens on a loopback address for the answer and opens the
+// person's browser, a real one. A test reads one JSON line per step, and says
+// when the permission has been taken back.
+//
+//   node mcp-client.mjs <MCP address> <account, JSON> <answers, as Deny,Allow> [metadata document]
+import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { openPerson } from "./mcp-person.mjs";
 
-const [url, redirectUrl, clientMetadataUrl] = process.argv.slice(2);
+const [url, account, answers, clientMetadataUrl] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const read = async () => (await lines.next()).value;
 const say = (step) => process.stdout.write(JSON.stringify(step) + "\n");
 
-/** Keeps everything in memory; the "browser" is whoever reads our output. */
+let landed;
+const listener = createServer((request, response) => {
+  const at = new URL(request.url, "http://127.0.0.1");
+  response.writeHead(200, { "content-type": "text/html" });
+  response.end("<!doctype html><link rel=icon href=data:,><title>Agent</title><p>You may close this page.");
+  if (at.pathname === "/callback") landed = at.searchParams;
+});
+await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
+const redirectUrl = `http://127.0.0.1:${listener.address().port}/callback`;
+
+let begun;
+/** Keeps everything in memory. */
 const provider = {
   redirectUrl,
   clientMetadataUrl,
@@ -20,11 +35,15 @@ const provider = {
   saveClientInformation: (client) => void (provider.client = client),
   tokens: () => provider.kept,
   saveTokens: (tokens) => void (provider.kept = tokens),
-  redirectToAuthorization: (to) => say({ step: "authorize", to: String(to) }),
+  redirectToAuthorization: (to) => void (begun = String(to)),
   saveCodeVerifier: (verifier) => void (provider.verifier = verifier),
   codeVerifier: () => provider.verifier,
 };
 
+const person = await openPerson(JSON.parse(account));
+const intentions = answers.split(",");
+
+/** Connects, asking the person as often as the server asks for it. */
 async function connect() {
   const client = new Client({ name: "test-client", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
@@ -32,8 +51,11 @@ async function connect() {
     await client.connect(transport);
     return client;
   } catch (error) {
-    if (!(error instanceof UnauthorizedError)) throw error;
-    await transport.finishAuth(await read());
+    if (!(error instanceof UnauthorizedError) || intentions.length === 0) throw error;
+    const answer = intentions.shift();
+    const seen = await person.decide(begun, answer);
+    say({ step: "asked", answer, ...seen, error: landed.get("error") ?? "", iss: landed.get("iss"), hasCode: landed.has("code") });
+    if (landed.has("code")) await transport.finishAuth(landed.get("code"));
     return connect();
   }
 }
@@ -53,14 +75,16 @@ try {
   await client.callTool({ name: "system_issues", arguments: {} });
   say({ step: "refreshed", rotated: provider.kept.refresh_token !== before });
 
-  await read(); // meanwhile the person takes the permission back
+  await lines.next(); // meanwhile the person takes the permission back
   try {
     await client.callTool({ name: "system_issues", arguments: {} });
     say({ step: "revoked", served: true });
   } catch (error) {
     say({ step: "revoked", served: false, text: String(error) });
   }
+  say({ step: "ended", complaints: person.complaints });
 } catch (error) {
   say({ step: "failed", text: String(error?.stack ?? error) });
 }
+await person.close();
 process.exit(0);
