@@ -44,7 +44,11 @@ func Run(ctx context.Context, cfg config.Config, version string, out, logs io.Wr
 		return errors.Join(err, a.stop(cfg.ShutdownGrace))
 	}
 	// Requests outlive the signal: they end with the grace, not with ctx.
-	base, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	base, cancelBase := context.WithCancel(context.WithoutCancel(ctx))
+	endRequests := func() {
+		cancelBase()
+		a.domains.agent.EndTurns()
+	}
 	defer endRequests()
 	served := make(chan error, 1)
 	go func() { served <- a.server.Serve(base) }()

@@ -71,7 +71,9 @@ type Service struct {
 	keepAlive time.Duration
 	heartbeat time.Duration
 	takeOver  time.Duration
-	idle      time.Duration
+	// listenGrace and listenEvery are the constants; tests shorten them.
+	listenGrace, listenEvery time.Duration
+	idle                     time.Duration
 
 	// clients holds one provider client per connection as it is now. It only
 	// saves what a client learned about its endpoint.
@@ -97,7 +99,8 @@ type cachedClient struct {
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, tools: d.Tools, gate: d.Gate, secrets: d.Secrets, http: d.HTTP, log: d.Log, now: d.Now,
 		zone: d.Zone, builtin: d.Builtin, memories: d.Memories, skill: d.Skill, changed: d.Changed, names: d.Names,
-		keepAlive: d.KeepAlive, heartbeat: d.Heartbeat, takeOver: takeOver, idle: d.IdleTimeout, clients: map[string]cachedClient{}}
+		keepAlive: d.KeepAlive, heartbeat: d.Heartbeat, takeOver: takeOver, listenGrace: listenGrace, listenEvery: listenEvery, idle: d.IdleTimeout,
+		clients: map[string]cachedClient{}}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if s.now == nil {
 		s.now = time.Now

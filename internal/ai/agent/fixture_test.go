@@ -231,6 +231,7 @@ func setup(t testing.TB, d *db.DB, rounds ...llmtest.Round) *fixture {
 	f.s = New(Deps{DB: d, Tools: reg, Gate: f.gate, Secrets: secret.NewStore(box), HTTP: &http.Client{Transport: transport}, Log: log,
 		Now: now, Zone: time.UTC, Builtin: f.script, KeepAlive: 20 * time.Millisecond,
 		Heartbeat: 30 * time.Millisecond, IdleTimeout: time.Second})
+	f.s.listenGrace, f.s.listenEvery = 300*time.Millisecond, 50*time.Millisecond
 	t.Cleanup(f.s.Close)
 	handler := f.s.ChatHandler()
 	f.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,8 +19,8 @@ const followEvery = 300 * time.Millisecond
 // FollowHandler serves GET /api/ai/chat/{id}/stream, where the browser's chat
 // library resumes: the running turn of a conversation as a UI message stream,
 // from its beginning to its end, read from what the turn saves; so a reloaded
-// page or a second tab sees it wherever it runs. 204 when none runs. It only
-// looks: leaving it does not stop the turn.
+// page or a second tab sees it wherever it runs. 204 when none runs. Who follows
+// a turn listens to it: it goes on without its sender.
 func (s *Service) FollowHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -58,7 +58,14 @@ func (s *Service) follow(ctx context.Context, w http.ResponseWriter, c *Conversa
 	tick, quiet := time.NewTicker(followEvery), time.NewTicker(s.keepAlive)
 	defer tick.Stop()
 	defer quiet.Stop()
+	var listened time.Time
 	for {
+		if now := s.now(); now.Sub(listened) >= s.listenEvery {
+			if err := s.listen(ctx, c.ID, id); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "listener could not be noted", "conversation_id", c.ID, "error", err)
+			}
+			listened = now
+		}
 		// The conversation is read first: a turn that has ended by now has
 		// stored all of its message.
 		c, err := s.conversation(ctx, c.UserID, c.ID)

@@ -9,18 +9,21 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/llm"
 )
 
-// play streams an opened turn.
-func (s *Service) play(ctx context.Context, w http.ResponseWriter, t *turn) {
-	ctx, stop := context.WithCancelCause(ctx)
+// play streams an opened turn. It outlives its request for as long as somebody
+// else listens, see attend.
+func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) {
+	sender, leave := context.WithCancel(request)
+	defer leave()
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(request))
 	defer stop(nil)
 	s.running.Store(t.id, stop)
 	defer s.running.Delete(t.id)
-	t.out = newStream(w, func() { stop(context.Canceled) })
+	t.out = newStream(w, leave)
 	alive, quiet := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t.attend(alive, stop)
+		t.attend(alive, sender.Done(), stop)
 	}()
 	t.out.send(frame{Type: "start", MessageID: t.id})
 	err := t.guard(ctx)
@@ -40,7 +43,7 @@ func (s *Service) play(ctx context.Context, w http.ResponseWriter, t *turn) {
 	// conversation finds the answer.
 	t.finish(ctx, err)
 	switch {
-	case errors.Is(context.Cause(ctx), errStopped), errors.Is(context.Cause(ctx), errLost):
+	case ctx.Err() != nil && err != nil:
 		t.out.drop()
 		t.out.send(frame{Type: "abort"})
 	case err != nil:

@@ -26,6 +26,13 @@ const (
 	turnLease = 15 * time.Second
 	// takeOver is how long a new message waits for the turn that it stops.
 	takeOver = 5 * time.Second
+	// listenGrace is how long a turn runs that nobody listens to. It covers a
+	// reload on a slow line and a short loss of the network; more would spend
+	// tokens on an answer for nobody.
+	listenGrace = 10 * time.Second
+	// listenEvery is how often a listener gives a sign of presence. Within the
+	// grace several of them may be lost.
+	listenEvery = 2 * time.Second
 )
 
 const interruptedText = "The answer broke off here: Checkstack was stopped while it was being written. Look at the present state, then ask again."
@@ -33,6 +40,8 @@ const interruptedText = "The answer broke off here: Checkstack was stopped while
 var (
 	// errStopped ends a turn that somebody asked to stop.
 	errStopped = errors.New("the turn was stopped")
+	// errUnheard ends a turn that nobody has listened to for the grace.
+	errUnheard = errors.New("nobody listens to the turn")
 	// errLost ends a turn whose place another one has taken.
 	errLost = errors.New("the turn lost its conversation")
 	// errBusy says that a turn runs in the conversation.
@@ -97,19 +106,31 @@ const openStatement = `UPDATE ai_conversations SET turn_id = ?, turn_alive_at = 
 	WHERE id = ? AND turn_id IS NULL AND archived_at IS NULL`
 
 // attend keeps the turn's claim and its stream alive until ctx ends, and stops
-// the turn when it is asked to.
-func (t *turn) attend(ctx context.Context, stop context.CancelCauseFunc) {
+// the turn when it is asked to, or when its sender, whose presence is left, has
+// gone and nobody else has listened for the grace.
+func (t *turn) attend(ctx context.Context, left <-chan struct{}, stop context.CancelCauseFunc) {
 	beat, quiet := time.NewTicker(t.s.heartbeat), time.NewTicker(t.s.keepAlive)
 	defer beat.Stop()
 	defer quiet.Stop()
+	var heard time.Time // when somebody was there last; zero while the sender is
+	var sign *time.Time // the last sign of another listener
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-left:
+			left, heard = nil, t.s.now()
 		case <-quiet.C:
 			t.out.comment()
 		case <-beat.C:
-			cause, err := t.renew(ctx)
+			seen, cause, err := t.renew(ctx)
+			if err == nil && seen != nil && (sign == nil || !seen.Equal(*sign)) {
+				sign = seen
+				if !heard.IsZero() {
+					// The sign's own time comes from another clock.
+					heard = t.s.now()
+				}
+			}
 			switch {
 			case ctx.Err() != nil:
 				return
@@ -117,6 +138,9 @@ func (t *turn) attend(ctx context.Context, stop context.CancelCauseFunc) {
 				t.s.log.WarnContext(ctx, "running turn could not be renewed", "conversation_id", t.conv.ID, "error", err)
 			case cause != nil:
 				stop(cause)
+			}
+			if !heard.IsZero() && t.s.now().Sub(heard) >= t.s.listenGrace {
+				stop(errUnheard)
 			}
 			t.mu.Lock()
 			changed := t.changed
@@ -128,20 +152,34 @@ func (t *turn) attend(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// renew gives a sign of life and hears whether the turn is to end, and why.
-func (t *turn) renew(ctx context.Context) (cause, err error) {
-	var stops []bool
-	err = t.s.db.ScanPrepared(ctx, t.s.db.Write, &stops, "UPDATE ai_conversations SET turn_alive_at = ? WHERE id = ? AND turn_id = ? RETURNING turn_stop",
+// renew gives a sign of life, and hears of other listeners and whether the
+// turn is to end, and why.
+func (t *turn) renew(ctx context.Context) (seen *time.Time, cause, err error) {
+	var rows []struct {
+		TurnStop   bool
+		TurnSeenAt *time.Time
+	}
+	err = t.s.db.ScanPrepared(ctx, t.s.db.Write, &rows, "UPDATE ai_conversations SET turn_alive_at = ? WHERE id = ? AND turn_id = ? RETURNING turn_stop, turn_seen_at",
 		db.Time(t.s.now()), t.conv.ID, t.id)
 	switch {
 	case err != nil:
-		return nil, err
-	case len(stops) == 0:
-		return errLost, nil
-	case stops[0]:
-		return errStopped, nil
+		return nil, nil, err
+	case len(rows) == 0:
+		return nil, errLost, nil
+	case rows[0].TurnStop:
+		return nil, errStopped, nil
 	}
-	return nil, nil
+	return rows[0].TurnSeenAt, nil, nil
+}
+
+// listen tells the turn, on whichever replica it runs, that somebody follows it.
+func (s *Service) listen(ctx context.Context, conversationID, turnID string) error {
+	_, err := s.db.Write.NewRaw("UPDATE ai_conversations SET turn_seen_at = ? WHERE id = ? AND turn_id = ?",
+		db.Time(s.now()), conversationID, turnID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("note listener: %w", err)
+	}
+	return nil
 }
 
 // crashNote is kept with a running answer, for whoever closes it when this
@@ -225,6 +263,15 @@ func (t *turn) finish(ctx context.Context, failure error) {
 	if err := t.s.db.Tx(ctx, store); err != nil {
 		t.s.log.ErrorContext(ctx, "assistant message could not be stored", "conversation_id", t.conv.ID, "error", err)
 	}
+}
+
+// EndTurns stops the turns of this process. The process ends: those whose
+// sender has gone hear of it by nothing else.
+func (s *Service) EndTurns() {
+	s.running.Range(func(_, stop any) bool {
+		stop.(context.CancelCauseFunc)(context.Canceled)
+		return true
+	})
 }
 
 // StopTurn asks the running turn of a person's conversation to end; false when

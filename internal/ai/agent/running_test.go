@@ -21,6 +21,7 @@ import (
 func (f *fixture) replica() *Service {
 	s := New(Deps{DB: f.d, Tools: f.s.tools, Gate: f.gate, Secrets: f.s.secrets, HTTP: f.s.http, Log: f.s.log, Now: f.s.now, Zone: time.UTC,
 		Builtin: f.script, KeepAlive: time.Second, Heartbeat: f.s.heartbeat, IdleTimeout: time.Second})
+	s.listenGrace, s.listenEvery = f.s.listenGrace, f.s.listenEvery
 	f.t.Cleanup(s.Close)
 	return s
 }

@@ -30,6 +30,8 @@ type Round struct {
 	Wait <-chan struct{}
 	// Reached, when set, is closed when the round waits.
 	Reached chan<- struct{}
+	// After is further text, behind the wait.
+	After string
 	// Respond, when set, makes the round from the request; the other fields
 	// are not used.
 	Respond func(llm.Request) Round
@@ -115,14 +117,20 @@ func (s *Script) Stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 			return fail(err)
 		}
 	}
-	for _, word := range strings.SplitAfter(r.Text, " ") {
-		if word == "" {
-			continue
+	say := func(text string) error {
+		for _, word := range strings.SplitAfter(text, " ") {
+			if word == "" {
+				continue
+			}
+			out.Text += word
+			if err := yield(llm.TextDelta{Text: word}); err != nil {
+				return err
+			}
 		}
-		out.Text += word
-		if err := yield(llm.TextDelta{Text: word}); err != nil {
-			return fail(err)
-		}
+		return nil
+	}
+	if err := say(r.Text); err != nil {
+		return fail(err)
 	}
 	if r.Wait != nil {
 		if r.Reached != nil {
@@ -133,6 +141,9 @@ func (s *Script) Stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 		case <-ctx.Done():
 			return fail(ctx.Err())
 		}
+	}
+	if err := say(r.After); err != nil {
+		return fail(err)
 	}
 	if r.Err != nil {
 		return fail(r.Err)
