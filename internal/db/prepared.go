@@ -117,10 +117,10 @@ func (d *DB) plain(args []any) []any {
 	for i, a := range args {
 		switch t := a.(type) {
 		case time.Time:
-			a = d.timeText(t)
+			a = d.TimeText(t)
 		case *time.Time:
 			if a = any(nil); t != nil {
-				a = d.timeText(*t)
+				a = d.TimeText(*t)
 			}
 		}
 		out[i] = a
@@ -128,7 +128,8 @@ func (d *DB) plain(args []any) []any {
 	return out
 }
 
-func (d *DB) timeText(t time.Time) string {
+// TimeText writes t as the database keeps it, for times within a JSON argument.
+func (d *DB) TimeText(t time.Time) string {
 	quoted := d.Write.Dialect().AppendTime(nil, t)
 	return string(quoted[1 : len(quoted)-1])
 }

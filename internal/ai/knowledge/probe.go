@@ -64,7 +64,7 @@ const (
 func (s *Service) probeTool() tool.Tool {
 	return tool.Define(tool.Spec{Name: "ai.probeUrl", Effect: tool.Read, Access: []authz.Rule{s.chat},
 		Description: "Make one GET or HEAD request to a public http or https address, to see what it answers before a check is set up for it. Redirects are not followed: probe the location yourself if it matters. Private and local addresses are refused; use a health check for those."},
-		s.probe)
+		s.probe).Outside()
 }
 
 // probe makes one request. Whatever the model asks for, only an address that

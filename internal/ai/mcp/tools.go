@@ -64,7 +64,7 @@ func annotations(t tool.Tool) *sdk.ToolAnnotations {
 	switch t.Effect() {
 	case tool.Read:
 		a.ReadOnlyHint, a.IdempotentHint = true, true
-		if t.Name() == "ai.probeUrl" {
+		if t.ReachesOut() {
 			a.OpenWorldHint = &yes
 		}
 	case tool.Mutate:
@@ -179,7 +179,7 @@ func (s *Server) refused(ctx context.Context, c *call, t tool.Tool, err error) (
 	p, ok := problem.As(err)
 	switch {
 	case ok && p.Kind == problem.KindTooMany:
-		c.status = http.StatusTooManyRequests
+		c.status, c.wait = http.StatusTooManyRequests, p.RetryAfter
 		return nil, &jsonrpc.Error{Code: codeBudget, Message: p.Message}
 	case ok && p.Kind == problem.KindForbidden:
 		c.status = http.StatusForbidden

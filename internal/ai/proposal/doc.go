@@ -19,13 +19,18 @@
 //   - Applying without a click is reachable from one cell of the table only:
 //     effect mutate in mode auto, see decideMutate.
 //   - The rules of the caller are checked when proposing and when applying.
-//   - A row is written before the work starts, counted by the budget, and
-//     holds a hash of the arguments, never the arguments. The payload of a
-//     proposal is encrypted; what leaves this package of it is redacted.
-//   - The result of a read is given out only after its outcome is committed.
-//     Calls share transactions (ledger.go), but none is answered before its own
-//     row stands. A process killed in between leaves "failed, interrupted".
+//   - The row of a change, and of a read that others outside notice, is written
+//     before the work starts. A process killed in between leaves "failed,
+//     interrupted".
+//   - The row of any other read is written when it is over, with its outcome.
+//     Nothing it found is given out before the row is committed, or when there
+//     is no budget for the row.
+//   - Calls share transactions (ledger.go), but none is answered before its own
+//     row stands. A row holds a hash of the arguments, never the arguments. The
+//     payload of a proposal is encrypted; what leaves this package of it is
+//     redacted.
 //
 // Read gate.go for effect and mode, apply.go for the re-checks, store.go for
-// the rows, ledger.go for how many calls are written at once.
+// the rows, ledger.go for how many calls are written at once, budget.go for the
+// refusal of calls above the budget.
 package proposal

@@ -38,6 +38,7 @@ type things struct {
 	effects  atomic.Int64
 	dryRuns  atomic.Int64
 	reads    atomic.Int64
+	onRead   func() // called while a read runs
 	failRun  error
 	panicRun bool
 	lastPass string
@@ -125,14 +126,19 @@ func (th *things) tools() []tool.Tool {
 	spec := func(name string, e tool.Effect, r authz.Rule) tool.Spec {
 		return tool.Spec{Name: "test." + name, Description: name, Effect: e, Access: []authz.Rule{r}}
 	}
+	get := func(_ context.Context, in getIn) (getOut, error) {
+		th.reads.Add(1)
+		if th.onRead != nil {
+			th.onRead()
+		}
+		if in.ID == "missing" {
+			return getOut{}, problem.NotFound("There is no such thing")
+		}
+		return getOut{th.value, th.version}, nil
+	}
 	return []tool.Tool{
-		tool.Define(spec("get", tool.Read, ruleRead), func(_ context.Context, in getIn) (getOut, error) {
-			th.reads.Add(1)
-			if in.ID == "missing" {
-				return getOut{}, problem.NotFound("There is no such thing")
-			}
-			return getOut{th.value, th.version}, nil
-		}),
+		tool.Define(spec("get", tool.Read, ruleRead), get),
+		tool.Define(spec("probe", tool.Read, ruleRead), get).Outside(),
 		tool.Define(spec("fail", tool.Read, ruleRead), func(_ context.Context, in failIn) (getOut, error) {
 			if in.Panic {
 				panic("canary-panic")

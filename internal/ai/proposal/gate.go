@@ -33,12 +33,6 @@ func ttl(tr Transport) time.Duration {
 	return InboxTTL
 }
 
-// The tool budget of a principal, spec/ai-platform.md 27.
-const (
-	BudgetCalls  = 60
-	BudgetWindow = time.Minute
-)
-
 // workLimit ends a read, a dry run or an applied change that hangs.
 const workLimit = 2 * time.Minute
 
@@ -148,6 +142,8 @@ type Gate struct {
 	log    *slog.Logger
 	now    func() time.Time
 	ledger ledger
+
+	budgets budgets
 }
 
 // New makes a gate. It fails when a tool's schema cannot be read.
@@ -260,14 +256,22 @@ func (g *Gate) Execute(ctx context.Context, c *Call, o Origin) (Outcome, error) 
 	if id == "" {
 		id = uuid.Must(uuid.NewV7()).String()
 	}
-	if err := g.reserve(ctx, p, id, c, o); err != nil {
-		return Outcome{}, err
+	at, who := db.Time(g.now()), Who{p.Kind, p.ID}
+	if wait := g.budgets.enter(who, at); wait > 0 {
+		return Outcome{}, tooMany(wait)
 	}
 	out := Outcome{CallID: id, Disposition: c.disposition}
 	var err error
+	if c.disposition == AutoRun && !c.tool.ReachesOut() {
+		out.Result, err = g.read(ctx, who, id, at, c, o)
+		return out, err
+	}
+	if err := g.reserve(ctx, who, id, at, c, o); err != nil {
+		return Outcome{}, err
+	}
 	switch c.disposition {
 	case AutoRun:
-		out.Result, err = g.read(ctx, p, id, c, o)
+		out.Result, err = g.readOutside(ctx, p, id, c, o)
 	case AutoApply:
 		out.Proposal, out.Result, err = g.autoApply(ctx, p, id, c, o)
 	default:
@@ -294,17 +298,43 @@ func (g *Gate) Propose(ctx context.Context, name string, args json.RawMessage, o
 	return out.Proposal, err
 }
 
-func (g *Gate) read(ctx context.Context, p authz.Principal, id string, c *Call, o Origin) (any, error) {
-	result, runErr := guard(ctx, func(ctx context.Context) (any, error) { return c.tool.Run(ctx, c.args) })
-	status := Executed
-	if runErr != nil {
-		status = Failed
+// read runs a read and then writes its row. Nothing of what it found leaves
+// before the row stands, and nothing when there was no budget for it; a process
+// killed in between has told nobody anything.
+func (g *Gate) read(ctx context.Context, who Who, id string, at time.Time, c *Call, o Origin) (any, error) {
+	result, runErr := c.run(ctx)
+	status := outcome(runErr)
+	if err := g.conclude(ctx, who, id, at, c, o, status, runErr); err != nil {
+		if problem.Is(err, problem.KindTooMany) {
+			return nil, err
+		}
+		return nil, errors.Join(err, runErr) // nothing of it is told
 	}
+	g.emit(ctx, who, o.Transport, c.tool, status)
+	return result, runErr
+}
+
+// readOutside is read for a tool that others outside notice, so its row comes
+// first.
+func (g *Gate) readOutside(ctx context.Context, p authz.Principal, id string, c *Call, o Origin) (any, error) {
+	result, runErr := c.run(ctx)
+	status := outcome(runErr)
 	if err := g.finish(ctx, id, o, status, runErr); err != nil {
 		return nil, fmt.Errorf("record call of %s: %w", c.tool.Name(), errors.Join(err, runErr))
 	}
 	g.emit(ctx, Who{p.Kind, p.ID}, o.Transport, c.tool, status)
 	return result, runErr
+}
+
+func (c *Call) run(ctx context.Context) (any, error) {
+	return guard(ctx, func(ctx context.Context) (any, error) { return c.tool.Run(ctx, c.args) })
+}
+
+func outcome(err error) Status {
+	if err != nil {
+		return Failed
+	}
+	return Executed
 }
 
 func (g *Gate) propose(ctx context.Context, p authz.Principal, id string, c *Call, o Origin) (*Proposal, error) {

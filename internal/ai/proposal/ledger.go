@@ -3,6 +3,7 @@ package proposal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,8 +12,10 @@ import (
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db"
-	"github.com/checkstack/checkstack/internal/problem"
 )
+
+// errSpent is the answer to an entry whose row the budget does not allow.
+var errSpent = errors.New("tool budget is spent")
 
 const (
 	// ledgerTimeout bounds one transaction of the ledger.
@@ -21,10 +24,11 @@ const (
 	ledgerBatch = 100
 )
 
-// ledger writes the beginnings and ends of calls. What comes in while a
-// transaction runs goes into the next one together, so a busy server pays for
-// few transactions and a quiet one waits for nothing. Everybody is answered
-// after the commit.
+// ledger writes the rows of calls: the beginning before the work and the end
+// after it, or both at once for a read, whose work can be thrown away. What comes
+// in while a transaction runs goes into the next one together, so a busy server
+// pays for few transactions and a quiet one waits for nothing. Everybody is
+// answered after the commit.
 type ledger struct {
 	db  *db.DB
 	now func() time.Time
@@ -34,10 +38,10 @@ type ledger struct {
 	writing bool
 }
 
-// entry is the beginning of a call, or its end when end is set.
+// entry is a new row, or the end of a call when end is set.
 type entry struct {
-	begin *beginning
-	end   *ending
+	row *newRow
+	end *ending
 	// alone keeps an entry out of others' transactions. The row of a conversation
 	// is locked by its deletion as well, in an order of its own; two transactions
 	// that hold several such rows could wait for each other.
@@ -46,8 +50,9 @@ type entry struct {
 	done  chan error
 }
 
-// beginning is the JSON of a new row.
-type beginning struct {
+// newRow is the JSON of a new row. Without an outcome the row says that its call
+// failed until the call's end is written.
+type newRow struct {
 	ID           string      `json:"id"`
 	Kind         authz.Kind  `json:"kind"`
 	Principal    string      `json:"principal"`
@@ -56,15 +61,25 @@ type beginning struct {
 	Tool         string      `json:"tool"`
 	Effect       tool.Effect `json:"effect"`
 	Hash         string      `json:"hash"`
+	Status       Status      `json:"status"`
+	Error        any         `json:"error"`
+	// At is when the call was made, Since where the window of its budget begins,
+	// Finished when it had its outcome.
+	At       string `json:"at"`
+	Since    string `json:"since"`
+	Finished any    `json:"finished"`
 	// Nth counts the calls of this principal in the transaction, from 1.
 	Nth int `json:"nth"`
+
+	who Who
+	at  time.Time
 }
 
-// ending is the JSON of what a finished row says.
+// ending is what a finished row says.
 type ending struct {
-	ID     string `json:"id"`
-	Status Status `json:"status"`
-	Error  any    `json:"error"`
+	ID     string
+	Status Status
+	Error  any
 }
 
 // put hands an entry over and waits until it is stored or ctx ends.
@@ -135,59 +150,59 @@ func (l *ledger) settle(ctx context.Context, batch []*entry) {
 		case err != nil:
 			e.done <- err
 		case refused[e]:
-			e.done <- problem.TooMany("Tool budget reached: %d of %d calls in the last minute are used; wait a moment before calling more tools",
-				BudgetCalls, BudgetCalls).After(BudgetWindow)
+			e.done <- errSpent
 		default:
 			e.done <- nil
 		}
 	}
 }
 
-// write stores entries in one transaction and gives the beginnings for which
-// there is no budget. Whoever counts the calls of a principal holds the
-// principal's lock, so that the budget is exact on every replica; the count is
-// a statement of its own, which sees what was committed before the lock was
-// given (READ COMMITTED).
+// write stores entries in one transaction and gives those whose rows the budget
+// does not allow. Whoever counts the calls of a principal holds the principal's
+// lock, so that the budget is exact on every replica; the count is a statement of
+// its own, which sees what was committed before the lock was given (READ
+// COMMITTED).
 func (l *ledger) write(ctx context.Context, batch []*entry) (refused map[*entry]bool, err error) {
 	now := db.Time(l.now())
-	var begins []*beginning
+	var rows []*newRow
 	var ends []*ending
 	var locks []string
-	nth := map[string]int{}
+	nth := map[Who]int{}
 	for _, e := range batch {
 		if e.end != nil {
 			ends = append(ends, e.end)
 			continue
 		}
-		key := "ai.budget:" + string(e.begin.Kind) + ":" + e.begin.Principal
-		if nth[key]++; nth[key] == 1 {
-			locks = append(locks, key)
+		r := e.row
+		if nth[r.who]++; nth[r.who] == 1 {
+			locks = append(locks, "ai.budget:"+string(r.who.Kind)+":"+r.who.ID)
 		}
-		e.begin.Nth = nth[key]
-		begins = append(begins, e.begin)
+		r.Nth = nth[r.who]
+		r.At, r.Since = l.db.TimeText(r.at), l.db.TimeText(r.at.Add(-BudgetWindow))
+		if r.Finished != nil {
+			r.Finished = l.db.TimeText(now)
+		}
+		rows = append(rows, r)
 	}
 	var steps []db.Step
 	if len(locks) > 0 {
 		steps = l.db.LockStep(locks...)
 	}
-	if len(ends) > 0 {
-		rows, err := json.Marshal(ends)
-		if err != nil {
-			return nil, fmt.Errorf("encode outcomes: %w", err)
-		}
-		steps = append(steps, db.Step{Query: l.endText(), Args: []any{now, string(rows)}})
+	// A statement each: for a list of ids PostgreSQL plans to read a small table
+	// whole.
+	for _, e := range ends {
+		steps = append(steps, db.Step{Query: endText, Args: []any{string(e.Status), e.Error, now, e.ID}})
 	}
-	if len(begins) == 0 {
+	if len(rows) == 0 {
 		return nil, l.db.Together(ctx, nil, steps...)
 	}
-	rows, err := json.Marshal(begins)
+	raw, err := json.Marshal(rows)
 	if err != nil {
 		return nil, fmt.Errorf("encode calls: %w", err)
 	}
 	var stored []string
-	err = l.db.Together(ctx, &stored, append(steps,
-		db.Step{Query: l.beginText(), Args: []any{now, string(rows), now.Add(-BudgetWindow), BudgetCalls}})...)
-	if err != nil || len(stored) == len(begins) {
+	err = l.db.Together(ctx, &stored, append(steps, db.Step{Query: l.rowText(), Args: []any{string(raw), BudgetCalls}})...)
+	if err != nil || len(stored) == len(rows) {
 		return nil, err
 	}
 	in := make(map[string]bool, len(stored))
@@ -196,44 +211,46 @@ func (l *ledger) write(ctx context.Context, batch []*entry) (refused map[*entry]
 	}
 	refused = map[*entry]bool{}
 	for _, e := range batch {
-		refused[e] = e.begin != nil && !in[e.begin.ID]
+		refused[e] = e.row != nil && !in[e.row.ID]
 	}
 	return refused, nil
 }
 
-// The rows of a statement are one JSON document, so that its text, and with it
-// its plan, is the same for every number of them.
-const (
-	beginSQLite = `SELECT ? AS now, value ->> 'id' AS id, value ->> 'kind' AS kind, value ->> 'principal' AS principal,
-			value ->> 'transport' AS transport, value ->> 'conversation' AS conversation, value ->> 'tool' AS tool,
-			value ->> 'effect' AS effect, value ->> 'hash' AS hash, value ->> 'nth' AS nth FROM json_each(?)`
-	beginPostgres = `SELECT CAST(? AS TIMESTAMPTZ) AS now, * FROM jsonb_to_recordset(CAST(? AS JSONB))
-			AS v (id TEXT, kind TEXT, principal TEXT, transport TEXT, conversation TEXT, tool TEXT, effect TEXT, hash TEXT, nth BIGINT)`
-	// A row says that its call failed until the call's end is written.
-	beginRest = `)
-		INSERT INTO ai_tool_calls (id, principal_kind, principal_id, transport, conversation_id, tool_name, effect, args_hash, status, error, created_at)
-		SELECT id, kind, principal, transport, conversation, tool, effect, hash, '` + string(Failed) + `', '` + interrupted + `', now
-		FROM r WHERE r.nth + (SELECT count(*) FROM ai_tool_calls c
-			WHERE c.principal_kind = r.kind AND c.principal_id = r.principal AND c.created_at > ?) <= ?
-		RETURNING id`
-
-	endFirst  = `UPDATE ai_tool_calls SET status = r.status, error = r.error, finished_at = ? FROM `
-	endSQLite = `(SELECT value ->> 'id' AS id, value ->> 'status' AS status, value ->> 'error' AS error FROM json_each(?)) AS r
-		WHERE ai_tool_calls.id = r.id`
-	endPostgres = `jsonb_to_recordset(CAST(? AS JSONB)) AS r (id TEXT, status TEXT, error TEXT)
-		WHERE ai_tool_calls.id = r.id`
-)
-
-func (l *ledger) beginText() string {
-	if l.db.Postgres() {
-		return "WITH r AS (" + beginPostgres + beginRest
+// freeAt gives when the budget of a principal allows the next call: when the
+// oldest of those that fill it leaves the window.
+func (l *ledger) freeAt(ctx context.Context, who Who) (time.Time, error) {
+	var filling []struct{ CreatedAt time.Time }
+	err := l.db.ScanPrepared(ctx, l.db.Read, &filling, `SELECT created_at FROM ai_tool_calls
+		WHERE principal_kind = ? AND principal_id = ? ORDER BY created_at DESC LIMIT 1 OFFSET ?`, string(who.Kind), who.ID, BudgetCalls-1)
+	if err != nil || len(filling) == 0 {
+		return time.Time{}, err
 	}
-	return "WITH r AS (" + beginSQLite + beginRest
+	return filling[0].CreatedAt.Add(BudgetWindow), nil
 }
 
-func (l *ledger) endText() string {
+// The rows are one JSON document, so that the text, and with it the plan, is the
+// same for every number of them.
+const (
+	rowSQLite = `SELECT value ->> 'id' AS id, value ->> 'kind' AS kind, value ->> 'principal' AS principal,
+			value ->> 'transport' AS transport, value ->> 'conversation' AS conversation, value ->> 'tool' AS tool,
+			value ->> 'effect' AS effect, value ->> 'hash' AS hash, value ->> 'status' AS status, value ->> 'error' AS error,
+			value ->> 'at' AS at, value ->> 'since' AS since, value ->> 'finished' AS finished, value ->> 'nth' AS nth FROM json_each(?)`
+	rowPostgres = `SELECT * FROM jsonb_to_recordset(CAST(? AS JSONB)) AS v (id TEXT, kind TEXT, principal TEXT, transport TEXT,
+			conversation TEXT, tool TEXT, effect TEXT, hash TEXT, status TEXT, error TEXT,
+			at TIMESTAMPTZ, since TIMESTAMPTZ, finished TIMESTAMPTZ, nth BIGINT)`
+	rowRest = `)
+		INSERT INTO ai_tool_calls (id, principal_kind, principal_id, transport, conversation_id, tool_name, effect, args_hash, status, error, created_at, finished_at)
+		SELECT id, kind, principal, transport, conversation, tool, effect, hash, status, error, at, finished
+		FROM r WHERE r.nth + (SELECT count(*) FROM ai_tool_calls c
+			WHERE c.principal_kind = r.kind AND c.principal_id = r.principal AND c.created_at > r.since) <= ?
+		RETURNING id`
+
+	endText = `UPDATE ai_tool_calls SET status = ?, error = ?, finished_at = ? WHERE id = ?`
+)
+
+func (l *ledger) rowText() string {
 	if l.db.Postgres() {
-		return endFirst + endPostgres
+		return "WITH r AS (" + rowPostgres + rowRest
 	}
-	return endFirst + endSQLite
+	return "WITH r AS (" + rowSQLite + rowRest
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,12 +13,11 @@ import (
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
-	"github.com/checkstack/checkstack/internal/problem"
 )
 
 func begins(id, principal string) *entry {
-	return &entry{gone: func() error { return nil }, done: make(chan error, 1), begin: &beginning{ID: id, Kind: authz.User, Principal: principal,
-		Transport: MCP, Tool: "test.get", Effect: tool.Read, Hash: "h"}}
+	return &entry{gone: func() error { return nil }, done: make(chan error, 1), row: &newRow{ID: id, Kind: authz.User, Principal: principal,
+		Transport: MCP, Tool: "test.get", Effect: tool.Read, Hash: "h", Status: Failed, Error: interrupted, who: Who{authz.User, principal}, at: time.Now()}}
 }
 
 func ends(id string, s Status, why any) *entry {
@@ -66,7 +66,7 @@ func TestLedgerKeepsEntriesApart(t *testing.T) {
 		}
 		for i, err := range settle(batch...) {
 			late := i == 2*BudgetCalls-2 // eve's last: one call is used already
-			if late != problem.Is(err, problem.KindTooMany) || (!late && err != nil) {
+			if late != errors.Is(err, errSpent) || (!late && err != nil) {
 				t.Errorf("entry %d: %v", i, err)
 			}
 		}

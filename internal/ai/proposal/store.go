@@ -118,16 +118,36 @@ const interrupted = "The call was interrupted before it finished"
 
 // reserve writes the call's row before any work, if the budget allows. Until
 // the work reports back, the row says that it failed.
-func (g *Gate) reserve(ctx context.Context, p authz.Principal, id string, c *Call, o Origin) error {
-	err := g.ledger.put(ctx, &entry{alone: o.ConversationID != "", begin: &beginning{ID: id, Kind: p.Kind, Principal: p.ID, Transport: o.Transport,
-		Conversation: null(o.ConversationID), Tool: c.tool.Name(), Effect: c.tool.Effect(), Hash: c.hash}})
-	if _, ok := problem.As(err); err != nil && !ok {
-		return fmt.Errorf("record call of %s: %w", c.tool.Name(), err)
-	}
-	return err
+func (g *Gate) reserve(ctx context.Context, who Who, id string, at time.Time, c *Call, o Origin) error {
+	return g.insert(ctx, o, c, &newRow{ID: id, Status: Failed, Error: interrupted, who: who, at: at})
 }
 
-// finish writes how a call ended. It works for a caller that has gone away.
+// conclude writes the row of a read that is over, if the budget allows. It works
+// for a caller that has gone away.
+func (g *Gate) conclude(ctx context.Context, who Who, id string, at time.Time, c *Call, o Origin, s Status, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
+	defer cancel()
+	return g.insert(ctx, o, c, &newRow{ID: id, Status: s, Error: null(errorText(cause)), Finished: true, who: who, at: at})
+}
+
+func (g *Gate) insert(ctx context.Context, o Origin, c *Call, r *newRow) error {
+	r.Kind, r.Principal, r.Transport, r.Conversation = r.who.Kind, r.who.ID, o.Transport, null(o.ConversationID)
+	r.Tool, r.Effect, r.Hash = c.tool.Name(), c.tool.Effect(), c.hash
+	err := g.ledger.put(ctx, &entry{alone: o.ConversationID != "", row: r})
+	if err != nil {
+		g.budgets.leave(r.who, r.at)
+	}
+	if errors.Is(err, errSpent) {
+		return g.spent(ctx, r.who)
+	}
+	if err != nil {
+		return fmt.Errorf("record call of %s: %w", c.tool.Name(), err)
+	}
+	return nil
+}
+
+// finish writes how a call ended whose row stands. It works for a caller that
+// has gone away.
 func (g *Gate) finish(ctx context.Context, id string, o Origin, s Status, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
 	defer cancel()

@@ -77,6 +77,7 @@ type Tool struct {
 	dryRun  func(context.Context, json.RawMessage) (Dry, error)
 	project func(any) any
 	hidden  []string
+	outside bool
 }
 
 // FromOperation exposes a query as a read tool, with its schema and rules.
@@ -168,6 +169,16 @@ func (t Tool) Hiding(keys ...string) Tool {
 
 // Hidden gives the keys named with Hiding.
 func (t Tool) Hidden() []string { return t.hidden }
+
+// Outside gives the tool marked as one whose calls are noticed outside of
+// Checkstack, such as a request to somebody else's server.
+func (t Tool) Outside() Tool {
+	t.outside = true
+	return t
+}
+
+// ReachesOut says whether the tool is marked with Outside.
+func (t Tool) ReachesOut() bool { return t.outside }
 
 // Name gives the dotted name.
 func (t Tool) Name() string { return t.spec.Name }
