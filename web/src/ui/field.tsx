@@ -141,16 +141,31 @@ export function Checkbox({ label, className, ...rest }: InputHTMLAttributes<HTML
 
 /**
  * The summary above a form after a refused submit: the message, every issue,
- * and for each a link to its field when the form knows it.
+ * and for each a link to its field when the form knows it. What was corrected
+ * since is not listed any more; when nothing is left, nor is the summary.
  */
-export function FormErrors({ error, fieldIds = {}, labels = {} }: { error: unknown; fieldIds?: Record<string, string>; labels?: Record<string, string> }) {
+export function FormErrors({
+  error,
+  fieldIds = {},
+  labels = {},
+  isCorrected = () => false,
+}: {
+  error: unknown;
+  fieldIds?: Record<string, string> | ((path: string) => string | undefined);
+  labels?: Record<string, string> | ((path: string) => string | undefined);
+  isCorrected?: (path: string) => boolean;
+}) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (error) box.current?.focus();
   }, [error]);
   if (!error) return null;
   const message = error instanceof Error ? error.message : String(error);
-  const issues = error instanceof ApiError ? error.issues : [];
+  const found = error instanceof ApiError ? error.issues : [];
+  const issues = found.filter((issue) => !isCorrected(issue.path));
+  if (found.length > 0 && issues.length === 0) return null;
+  const idOf = typeof fieldIds === "function" ? fieldIds : (path: string) => fieldIds[path];
+  const labelOf = typeof labels === "function" ? labels : (path: string) => labels[path];
   return (
     <div
       ref={box}
@@ -163,8 +178,8 @@ export function FormErrors({ error, fieldIds = {}, labels = {} }: { error: unkno
       {issues.length > 0 ? (
         <ul className="mt-1 list-disc pl-5 text-sm">
           {issues.map((issue) => {
-            const target = fieldIds[issue.path];
-            const text = issue.path === "" ? issue.message : `${labels[issue.path] ?? issue.path}: ${issue.message}`;
+            const target = idOf(issue.path);
+            const text = issue.path === "" ? issue.message : `${labelOf(issue.path) ?? issue.path}: ${issue.message}`;
             return (
               <li key={`${issue.path}${issue.message}`}>
                 {target ? (

@@ -9,7 +9,7 @@ export function SystemFilter({ value, onChange }: { value: string; onChange: (id
   return (
     <Select aria-label="System" className="w-auto! max-w-[220px]" value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">All systems</option>
-      {value !== "" && !systems.some((each) => each.id === value) ? <option value={value}>Unknown system</option> : null}
+      {value !== "" && !systems.some((each) => each.id === value) ? <option value={value}>{entities.isPending ? "…" : "Unknown system"}</option> : null}
       {systems.map((each) => (
         <option key={each.id} value={each.id}>
           {each.name}

@@ -19,6 +19,9 @@ export function useMemories(systemId: string) {
   });
 }
 
+/** A memory as it is stored now. */
+export const readMemory = (id: string) => call(api.GET("/rest/ai/getMemory", { params: { query: { id } } }));
+
 function useMemoryMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
   const client = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => client.invalidateQueries({ queryKey: ["ai", "listMemories"] }) });

@@ -1,56 +1,59 @@
-import { useId, useState } from "react";
-import { ApiError, issuesByPath } from "@/api/errors";
+import { useId } from "react";
+import type { FormDialogParts } from "@/app/form-dialog";
 import { useCan } from "@/app/session";
 import { useEntities } from "@/pages/catalog/api";
 import { Button } from "@/ui/button";
+import { ChangedMeanwhile } from "@/ui/changed-meanwhile";
 import { toast } from "@/ui/feedback";
 import { Checkbox, Field, FormErrors, Input, Select, Textarea } from "@/ui/field";
-import { useSaveMemory, type Draft, type Memory } from "./api";
-import { readTags } from "./find";
+import { useRecordForm } from "@/ui/record-form";
+import { readMemory, useSaveMemory, type Memory } from "./api";
+import { draftOf, emptyValues, kinds, labelOf, problems, valuesOf } from "./draft";
 
-export function MemoryForm({ memory, close }: { memory: Memory | undefined; close: () => void }) {
+/** systemId: the system that a new memory is about, as long as nothing else is chosen. */
+export function MemoryForm({ memory, systemId, leave, onDirty, onSaved }: FormDialogParts & { memory: Memory | undefined; systemId: string; onSaved: () => void }) {
   const can = useCan();
   const id = useId();
   const save = useSaveMemory();
   const entities = useEntities(can("catalog.system.read"));
   const systems = entities.data?.systems ?? [];
-  const [systemId, setSystemId] = useState(memory?.systemId ?? "");
-  const [hint, setHint] = useState(memory?.recallHint ?? "");
-  const [content, setContent] = useState(memory?.content ?? "");
-  const [tags, setTags] = useState((memory?.tags ?? []).join(", "));
-  const [always, setAlways] = useState(memory?.alwaysInject ?? false);
-  const errors = issuesByPath(save.error);
-  const forSystem = systemId !== "";
+  const form = useRecordForm({
+    opened: memory,
+    start: memory ? valuesOf(memory) : { ...emptyValues, systemId },
+    kinds,
+    valuesOf,
+    read: (present) => readMemory(present.id),
+    onDirty,
+  });
+  const { values, set, errorAt } = form;
+  const forSystem = values.systemId !== "";
   const mayAlways = !forSystem || can("catalog.system.manage");
   const submit = async () => {
-    const draft: Draft = {
-      scope: forSystem ? "system" : "user",
-      ...(forSystem ? { systemId } : {}),
-      recallHint: hint.trim(),
-      content: content.trim(),
-      tags: readTags(tags),
-      ...(mayAlways ? { alwaysInject: always } : {}),
-      ...(memory ? { replaces: memory.id, version: memory.version } : {}),
-    };
-    const { updated } = await save.mutateAsync(draft);
-    toast(memory ? "Changes saved" : updated ? "A memory with nearly the same hint was changed" : "Memory saved");
-    close();
+    const saved = await form.submit(problems(values), (present) => save.mutateAsync(draftOf(values, present, mayAlways)));
+    if (!saved) return;
+    toast(memory ? "Changes saved" : saved.updated ? "A memory with nearly the same hint was changed" : "Memory saved");
+    onSaved();
+  };
+  const idOf = (path: string) => {
+    const root = path === "scope" ? "systemId" : path.replace(/[.[].*/, "");
+    return labelOf(root) ? `${id}-${root}` : undefined;
   };
   return (
     <form
-      className="grid gap-4"
+      noValidate
+      className="grid grid-cols-[minmax(0,1fr)] gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        submit().catch(() => undefined);
+        void submit();
       }}
     >
-      <FormErrors error={save.error} fieldIds={{ recallHint: `${id}-hint`, content: `${id}-content`, tags: `${id}-tags`, systemId: `${id}-system` }} labels={{ recallHint: "When it matters", content: "What to know then", tags: "Tags", systemId: "For" }} />
-      {save.error instanceof ApiError && save.error.status === 409 && memory ? <p className="text-sm text-ink-2">Your text is kept here. Close this, look at the newer memory, and change it again.</p> : null}
-      <Field label="For" id={`${id}-system`} error={errors.systemId ?? errors.scope} help={forSystem ? "Seen by everybody who may see this system." : "Seen by nobody else."}>
+      <FormErrors error={form.fault} isCorrected={form.isCorrected} fieldIds={idOf} labels={labelOf} />
+      {form.newer ? <ChangedMeanwhile noun="memory" changes={form.changes} otherwise="What it says is the same." onGoOn={form.goOn} /> : null}
+      <Field label="For" id={`${id}-systemId`} error={errorAt("systemId") ?? errorAt("scope")} help={forSystem ? "Seen by everybody who may see this system." : "Seen by nobody else."}>
         {(control) => (
-          <Select {...control} value={systemId} disabled={memory !== undefined} onChange={(event) => setSystemId(event.target.value)}>
+          <Select {...control} value={values.systemId} disabled={memory !== undefined} onChange={(event) => set({ systemId: event.target.value }, ["systemId", "scope"])}>
             <option value="">Only me</option>
-            {memory?.systemId && !systems.some((system) => system.id === memory.systemId) ? <option value={memory.systemId}>{memory.systemName ?? "A system"}</option> : null}
+            {forSystem && !systems.some((system) => system.id === values.systemId) ? <option value={values.systemId}>{memory?.systemName ?? "A system"}</option> : null}
             {systems.map((system) => (
               <option key={system.id} value={system.id}>
                 {system.name}
@@ -59,19 +62,21 @@ export function MemoryForm({ memory, close }: { memory: Memory | undefined; clos
           </Select>
         )}
       </Field>
-      <Field label="When it matters" id={`${id}-hint`} required error={errors.recallHint} help="One line, with the words one would search for.">
-        {(control) => <Input {...control} required maxLength={200} value={hint} onChange={(event) => setHint(event.target.value)} />}
+      <Field label="When it matters" id={`${id}-recallHint`} required error={errorAt("recallHint")} help="One line, with the words one would search for.">
+        {(control) => <Input {...control} required maxLength={200} value={values.hint} onChange={(event) => set({ hint: event.target.value })} />}
       </Field>
-      <Field label="What to know then" id={`${id}-content`} required error={errors.content} help="Up to 2,000 characters. No passwords, and nothing that can be looked up.">
-        {(control) => <Textarea {...control} required rows={5} maxLength={2000} value={content} onChange={(event) => setContent(event.target.value)} />}
+      <Field label="What to know then" id={`${id}-content`} required error={errorAt("content")} help="Up to 2,000 characters. No passwords, keys or tokens: what looks like one is refused, because models read this again and again.">
+        {(control) => <Textarea {...control} required rows={5} maxLength={2000} value={values.content} onChange={(event) => set({ content: event.target.value })} />}
       </Field>
-      <Field label="Tags" id={`${id}-tags`} error={errors.tags} help="Separated by commas.">
-        {(control) => <Input {...control} value={tags} onChange={(event) => setTags(event.target.value)} />}
+      <Field label="Tags" id={`${id}-tags`} error={errorAt("tags")} help="Separated by commas.">
+        {(control) => <Input {...control} value={values.tags} onChange={(event) => set({ tags: event.target.value })} />}
       </Field>
-      {mayAlways ? <Checkbox label="Part of every conversation, without a search. Only for lasting preferences." checked={always} onChange={(event) => setAlways(event.target.checked)} /> : null}
+      {mayAlways ? (
+        <Checkbox id={`${id}-alwaysInject`} label="Part of every conversation, without a search. Only for lasting preferences." checked={values.always} onChange={(event) => set({ always: event.target.checked })} />
+      ) : null}
       <div className="flex justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
-        <Button type="submit" look="primary" busy={save.isPending}>
+        <Button onClick={leave}>Cancel</Button>
+        <Button type="submit" look="primary" busy={form.busy} disabled={form.newer !== undefined || (memory !== undefined && !form.dirty)}>
           {memory ? "Save changes" : "Save memory"}
         </Button>
       </div>

@@ -1,10 +1,12 @@
 import { Brain, Pencil, Pin, PinOff, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
+import { FormDialog } from "@/app/form-dialog";
 import { useCan } from "@/app/session";
+import { SystemFilter } from "@/pages/catalog/system-filter";
 import { Button } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
-import { ConfirmDialog, Dialog } from "@/ui/dialog";
+import { ConfirmDialog } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonRows, toast, toastError } from "@/ui/feedback";
 import { Select } from "@/ui/field";
 import { LongText } from "@/ui/long-text";
@@ -62,7 +64,7 @@ export function Component() {
     <Page
       title="Memories"
       width="narrow"
-      description="What the assistant keeps in mind: for you alone, or about a system for everybody who may see it."
+      description="What the assistant keeps in mind: for you alone, or about a system for everybody who may see it. Text that looks like a password, key or token is refused."
       actions={
         manage ? (
           <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setForm("new")}>
@@ -81,6 +83,7 @@ export function Component() {
               </option>
             ))}
           </Select>
+          {can("catalog.system.read") ? <SystemFilter value={systemId} onChange={(value) => set("system", value)} /> : null}
           {narrowed ? (
             <Button look="quiet" onClick={() => setParams({}, { replace: true })}>
               Clear filters
@@ -169,9 +172,9 @@ export function Component() {
           The {all.length.toLocaleString()} changed last, of {memories.data.total.toLocaleString()}.
         </p>
       ) : null}
-      <Dialog open={form !== undefined} onOpenChange={(open) => (open ? undefined : setForm(undefined))} title={form === "new" ? "New memory" : "Edit memory"}>
-        {form ? <MemoryForm memory={form === "new" ? undefined : form} close={() => setForm(undefined)} /> : null}
-      </Dialog>
+      <FormDialog open={form !== undefined} onClose={() => setForm(undefined)} title={form === "new" ? "New memory" : "Edit memory"}>
+        {(parts) => <MemoryForm {...parts} memory={form === "new" ? undefined : form} systemId={systemId} onSaved={() => setForm(undefined)} />}
+      </FormDialog>
       <ConfirmDialog
         open={removing !== undefined}
         onOpenChange={(open) => (open ? undefined : setRemoving(undefined))}

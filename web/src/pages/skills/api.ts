@@ -9,8 +9,11 @@ export type OutputField = NonNullable<Skill["suggestedOutputFields"]>[number];
 export const useSkills = () => useQuery({ queryKey: ["ai", "listSkills"], queryFn: () => call(api.GET("/rest/ai/listSkills")), meta: { deaf: true } });
 
 export function useSkill(id: string, enabled: boolean) {
-  return useQuery({ queryKey: ["ai", "getSkill", id], queryFn: () => call(api.GET("/rest/ai/getSkill", { params: { query: { id } } })), enabled, meta: { deaf: true } });
+  return useQuery({ queryKey: ["ai", "getSkill", id], queryFn: () => readSkill(id), enabled, meta: { deaf: true } });
 }
+
+/** A skill as it is stored now. */
+export const readSkill = (id: string) => call(api.GET("/rest/ai/getSkill", { params: { query: { id } } }));
 
 function useSkillMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
   const client = useQueryClient();

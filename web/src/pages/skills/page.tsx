@@ -1,6 +1,7 @@
 import { BookOpen, Copy, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
+import { FormDialog } from "@/app/form-dialog";
 import { useCan } from "@/app/session";
 import { Button } from "@/ui/button";
 import { RelativeTime } from "@/ui/clock";
@@ -103,19 +104,19 @@ export function Component() {
         onEdit={(skill) => setForm({ skill, copy: false })}
         onRemove={setRemoving}
       />
-      <Dialog open={form !== undefined} onOpenChange={(open) => (open ? undefined : setForm(undefined))} title={form?.skill && !form.copy ? `Edit ${form.skill.name}` : "New skill"} wide>
-        {form ? (
+      <FormDialog open={form !== undefined} onClose={() => setForm(undefined)} title={form?.skill && !form.copy ? `Edit ${form.skill.name}` : "New skill"} wide>
+        {(parts) => (
           <SkillForm
-            skill={form.skill}
-            copy={form.copy}
-            close={() => setForm(undefined)}
+            {...parts}
+            skill={form?.skill}
+            copy={form?.copy ?? false}
             onSaved={(skill) => {
               setForm(undefined);
               set("skill", skill.id);
             }}
           />
-        ) : null}
-      </Dialog>
+        )}
+      </FormDialog>
       <ConfirmDialog
         open={removing !== undefined}
         onOpenChange={(open) => (open ? undefined : setRemoving(undefined))}
