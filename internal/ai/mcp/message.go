@@ -132,11 +132,12 @@ func (p *part) Write(b []byte) (int, error) { return p.body.Write(b) }
 // listens says whether a message asks for a stream of changes. The protocol's
 // layer would keep it open without end, though nothing here ever changes.
 func listens(raw []byte) bool {
-	if !bytes.Contains(raw, []byte("listen")) { // spares nearly all a second reading
+	if !bytes.Contains(raw, []byte("listen")) && !bytes.Contains(raw, []byte(`\u`)) { // spares nearly all a second reading
 		return false
 	}
-	var m envelope
-	return json.Unmarshal(raw, &m) == nil && m.Method == "subscriptions/listen"
+	var m map[string]json.RawMessage // names count as they are spelled
+	var method string
+	return json.Unmarshal(raw, &m) == nil && json.Unmarshal(m["method"], &method) == nil && method == "subscriptions/listen"
 }
 
 // idOf gives the id of a request, nil when it has none that can be given back.
