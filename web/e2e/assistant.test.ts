@@ -131,27 +131,114 @@ test("stopping keeps what arrived, also after a reload", async () => {
   await conversation().getByText("Stopped before it was complete.").waitFor();
 });
 
-test("reloading while an answer streams loses neither question nor what arrived", async () => {
-  model.next(async ({ say: text, closed }) => {
+test("FC-051: an answer goes on through a reload, each part of it shows once, and it can be stopped", async () => {
+  const held = gate();
+  model.next(({ call, say: text }) => {
+    text("Let me look. ");
+    call("catalog_listSystems", {});
+  });
+  model.next(async ({ say: text }) => {
     text("Half of an answer");
-    await closed;
+    await held.opened;
+    text(", and the other half.");
   });
   await box().fill("And once more");
   await box().press("Enter");
   await conversation().getByText("Half of an answer").waitFor();
-  await expect
-    .poll(
-      async () => {
-        await page.reload();
-        await conversation().getByText("And once more").waitFor();
-        return conversation().getByText("Half of an answer").count();
-      },
-      { timeout: 30_000 },
-    )
-    .toBe(1);
+  await page.reload();
+  await conversation().getByText("Half of an answer").waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+  const once = async (text: string | RegExp) => expect(await conversation().getByText(text).count()).toBe(1);
+  for (const text of ["And once more", "Let me look.", "Half of an answer"]) await once(text);
+  held.open();
+  await conversation().getByText("Half of an answer, and the other half.").waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  for (const text of ["And once more", "Let me look.", "Half of an answer, and the other half."]) await once(text);
+  await page.reload();
+  await conversation().getByText("Half of an answer, and the other half.").waitFor();
+  for (const text of ["And once more", "Let me look.", "Half of an answer, and the other half."]) await once(text);
+
+  let hungUp = 0;
+  model.next(async ({ say: text, closed }) => {
+    text("Endless, and reloaded");
+    await closed;
+    hungUp = Date.now();
+  });
+  await box().fill("Once more without end");
+  await box().press("Enter");
+  await conversation().getByText("Endless, and reloaded").waitFor();
+  await page.reload();
+  await conversation().getByText("Endless, and reloaded").waitFor();
+  expect(hungUp).toBe(0);
+  const stopped = Date.now();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await expect.poll(() => hungUp, { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(hungUp - stopped).toBeLessThan(2000);
+  await conversation().getByText("Stopped before it was complete.").last().waitFor();
+  await once("Endless, and reloaded");
   model.next(({ say: text }) => text("Here I am again."));
   await say(page, "Are you there?");
   await conversation().getByText("Here I am again.").waitFor();
+});
+
+test("FC-050: closing the page stops the answer after a while, and what came is kept", async () => {
+  let hungUp = false;
+  model.next(async ({ say: text, closed }) => {
+    text("Written for nobody");
+    await closed;
+    hungUp = true;
+  });
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByLabel("Message to the assistant").fill("I am leaving");
+  await other.getByLabel("Message to the assistant").press("Enter");
+  await other.getByText("Written for nobody").waitFor();
+  await page.goto(`${baseUrl}/catalog`);
+  const address = other.url();
+  await other.close();
+  await expect.poll(() => hungUp, { timeout: 20_000 }).toBe(true);
+  await page.goto(address);
+  await conversation().getByText("Written for nobody").waitFor();
+  await conversation().getByText("Stopped before it was complete.").last().waitFor();
+});
+
+test("a line that breaks in the middle of an answer is taken up again by itself", async () => {
+  const held = gate();
+  model.next(async ({ say: text }) => {
+    text("Before the break");
+    await held.opened;
+    text(", and after it.");
+  });
+  await page.evaluate(() => {
+    const real = window.fetch;
+    window.fetch = async (input, init) => {
+      const response = await real(input, init);
+      if (input !== "/api/ai/chat" || !response.body) return response;
+      window.fetch = real;
+      const reader = response.body.getReader();
+      const broken = new ReadableStream<Uint8Array>({
+        start(controller) {
+          window.addEventListener("break-the-line", () => {
+            controller.error(new TypeError("network error"));
+            void reader.cancel();
+          }, { once: true });
+          void (async () => {
+            for (let next = await reader.read(); !next.done; next = await reader.read()) controller.enqueue(next.value);
+          })().catch(() => undefined);
+        },
+      });
+      return new Response(broken, { headers: response.headers });
+    };
+  });
+  await box().fill("Hold the line");
+  await box().press("Enter");
+  await conversation().getByText("Before the break").waitFor();
+  await page.evaluate(() => window.dispatchEvent(new Event("break-the-line")));
+  held.open();
+  await conversation().getByText("Before the break, and after it.").waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  expect(await conversation().getByText("Before the break").count()).toBe(1);
+  expect(await page.getByRole("alert").count()).toBe(0);
 });
 
 test("a failing model is shown with its own words, which can be copied, and the chat goes on", async () => {

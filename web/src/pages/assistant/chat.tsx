@@ -31,6 +31,27 @@ export function settledMessages({ conversation, messages }: Stored): UIMessage[]
   return conversation.running ? all.filter((message) => (message.metadata as { running?: boolean } | undefined)?.running !== true) : all;
 }
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The waits between tries to reach the server again; it keeps a turn for about as long without a listener. */
+const retries = [300, 700, 1500, 3000, 4000];
+
+/** Asks again while the line is broken; what the server refuses is refused at once. */
+export async function patiently<T>(ask: () => Promise<T>, waits: readonly number[] = retries): Promise<T> {
+  for (const wait of waits) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      await pause(wait);
+    }
+  }
+  return ask();
+}
+
+/** What was typed, as far as it is a message. */
+const spoken = (messages: UIMessage[]) => messages.filter((message) => message.role === "user" && textOf(message) !== "");
+
 function textOf(message: UIMessage | undefined): string {
   return message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
 }
@@ -64,6 +85,11 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
     messages: initial,
     transport,
     onError: (error) => {
+      if (error instanceof TypeError) {
+        // The answer goes on without this page for a while: it is taken up again.
+        void follow(error);
+        return;
+      }
       setBanner(chatError(error));
       if (!(error instanceof Refusal)) return;
       // Nothing of a refused turn is stored: the words go back to where they were typed.
@@ -78,21 +104,57 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
   });
   const streaming = status === "submitted" || status === "streaming";
 
-  // A turn that runs elsewhere is shown from its beginning; then what is stored is the truth.
-  const follow = async () => {
+  const left = useRef(false);
+  useEffect(() => {
+    left.current = false;
+    return () => void (left.current = true);
+  }, []);
+
+  // A turn that runs elsewhere, or whose line to this page broke, is shown from its
+  // beginning; then what is stored is the truth.
+  const follow = async (lost?: TypeError) => {
     if (busy.current) return;
     busy.current = true;
     setFollowing(true);
+    if (lost) setBanner({ text: "The connection to Checkstack was lost. Trying to take it up again…" });
     try {
-      const before = await stored(conversation.id);
-      setMessages(settledMessages(before));
-      if (before.conversation.running) await resumeStream();
-      setMessages(settledMessages(await stored(conversation.id)));
+      for (let seen = lost === undefined; ; seen = true) {
+        const now = await patiently(() => stored(conversation.id));
+        if (left.current) return;
+        if (!seen) setBanner(undefined);
+        setMessages((current) => {
+          const words = spoken(current);
+          if (!seen && words.length > spoken(settledMessages(now)).length) {
+            // The message never arrived: the words go back to where they were typed.
+            setText((typed) => (typed === "" ? textOf(words.at(-1)) : typed));
+            setBanner(chatError(lost ?? ""));
+          }
+          return settledMessages(now);
+        });
+        if (!now.conversation.running) return;
+        await resumeStream();
+        if (left.current) return;
+        // A line that breaks again and again is no reason to ask without a breath.
+        await pause(100);
+      }
     } catch (error) {
-      setBanner({ text: toApiError(error).message });
+      setBanner(error instanceof TypeError ? chatError(error) : { text: toApiError(error).message });
     } finally {
       busy.current = false;
       setFollowing(false);
+    }
+  };
+
+  const stopHere = async () => {
+    try {
+      const { stopped } = await stopTurn(conversation.id);
+      if (stopped || following) return;
+      // Either the turn has ended, or the server has not begun it yet.
+      await stop();
+      await stopTurn(conversation.id);
+    } catch (error) {
+      if (!following) void stop();
+      setBanner({ text: toApiError(error).message });
     }
   };
 
@@ -197,10 +259,7 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
           setText("");
           send(message);
         }}
-        onStop={() => {
-          if (following) void stopTurn(conversation.id).catch((error: unknown) => setBanner({ text: toApiError(error).message }));
-          else void stop();
-        }}
+        onStop={() => void stopHere()}
         streaming={streaming}
         integrations={integrations}
         choice={choice}
