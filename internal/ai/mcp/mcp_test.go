@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -536,89 +535,4 @@ func CheckSchema(t *testing.T, name string, raw []byte) {
 		}
 	}
 	walk(root)
-}
-
-func TestBridgeAnswersOddLines(t *testing.T) {
-	t.Parallel()
-	f := setup(t, dbtest.SQLite(t))
-	for in, want := range map[string]string{
-		"rubbish": `"code":-32700`,
-		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`: `"id":9007199254740993,`,
-	} {
-		var out bytes.Buffer
-		b := Bridge{URL: f.web.URL, Key: "ck_reader"}
-		if err := b.Run(t.Context(), strings.NewReader(in+"\n"), &out); err != nil || !strings.Contains(out.String(), want) {
-			t.Errorf("%s: %v, %s", in, err, out.String())
-		}
-	}
-}
-
-func TestBridgeTellsWhyAMessageWasRefused(t *testing.T) {
-	t.Parallel()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Correlation-Id", "1")
-		http.Error(w, "malformed payload: empty batch", http.StatusBadRequest)
-	}))
-	t.Cleanup(web.Close)
-	var out bytes.Buffer
-	b := Bridge{URL: web.URL, Key: "ck_reader"}
-	if err := b.Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"nope"}`), &out); err != nil || !strings.Contains(out.String(), "refused the message: malformed payload: empty batch") {
-		t.Errorf("%v, %s", err, out.String())
-	}
-}
-
-func TestBridge(t *testing.T) {
-	t.Parallel()
-	f := setup(t, dbtest.SQLite(t))
-	run := func(url, key, in string) []reply {
-		var out bytes.Buffer
-		b := Bridge{URL: url, Key: key}
-		if err := b.Run(t.Context(), strings.NewReader(in), &out); err != nil {
-			t.Fatal(err)
-		}
-		var list []reply
-		for line := range strings.Lines(out.String()) {
-			r := reply{text: line}
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Errorf("a line that is no JSON: %q", line)
-			}
-			list = append(list, r)
-		}
-		return list
-	}
-	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-
-` + toolCall("test_getThing", `{}`) + "\n"
-	got := run(f.web.URL, "ck_reader", in)
-	if len(got) != 2 || !strings.Contains(got[0].text, `"protocolVersion":"2025-06-18"`) || !strings.Contains(got[1].text, `\"name\":\"it\"`) {
-		t.Errorf("got %v", got)
-	}
-	if got := run(f.web.URL+oauth.MCPPath, "ck_wrong", toolCall("test_getThing", `{}`)); len(got) != 1 || got[0].Error == nil || !strings.Contains(got[0].Error.Message, "does not accept the key") || !strings.Contains(got[0].text, `"id":7`) {
-		t.Errorf("a wrong key: %v", got)
-	}
-	f.set(t, oauth.Settings{})
-	if got := run(f.web.URL, "ck_reader", toolCall("test_getThing", `{}`)); len(got) != 1 || got[0].Error == nil || !strings.Contains(got[0].text, `"id":7`) || !strings.Contains(got[0].Error.Message, "switched off") {
-		t.Errorf("switched off: %v", got)
-	}
-	if got := run("http://127.0.0.1:1", "ck_reader", toolCall("test_getThing", `{}`)); len(got) != 1 || got[0].Error == nil || !strings.Contains(got[0].Error.Message, "cannot be reached") {
-		t.Errorf("nobody there: %v", got)
-	}
-	for _, bad := range []string{"", "checkstack.example.com", "ftp://x"} {
-		if err := (&Bridge{URL: bad, Key: "ck_x"}).Run(t.Context(), strings.NewReader(""), io.Discard); err == nil {
-			t.Errorf("the address %q is accepted", bad)
-		}
-	}
-}
-
-func FuzzBridgeEvents(f *testing.F) {
-	f.Add([]byte("event: message\ndata: {\"id\":1}\n\n"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, msg := range events(raw) {
-			if !json.Valid(msg) {
-				t.Fatalf("%q", msg)
-			}
-			_ = restoreID(msg, []byte("1"))
-		}
-	})
 }
