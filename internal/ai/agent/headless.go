@@ -173,13 +173,11 @@ func (in *RunInput) check() (*outputShape, error) {
 // writeDown records what a run used.
 func (t *turn) writeDown(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	rows, unused := t.spendRows(t.snapshot().usage)
-	if err := t.s.writeSpend(ctx, t.s.db.Write, rows...); err != nil {
-		t.s.log.ErrorContext(ctx, "spend could not be recorded", "principal_id", t.who.ID, "connection_id", t.conn.ID, "error", err)
+	steps := t.spendSteps(t.snapshot().usage)
+	if len(steps) == 0 {
+		return
 	}
-	if unused != "" {
-		if _, err := t.s.db.Write.NewRaw("DELETE FROM ai_spend WHERE id = ?", unused).Exec(ctx); err != nil {
-			t.s.log.ErrorContext(ctx, "reserved spend could not be taken back", "principal_id", t.who.ID, "error", err)
-		}
+	if err := t.s.db.Together(ctx, nil, steps...); err != nil {
+		t.s.log.ErrorContext(ctx, "spend could not be recorded", "principal_id", t.who.ID, "connection_id", t.conn.ID, "error", err)
 	}
 }

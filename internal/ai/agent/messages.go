@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/db"
@@ -80,30 +78,6 @@ func (r *messageRow) model() any {
 		return nil
 	}
 	return string(r.ModelMessages)
-}
-
-const messageValues = `(?, ?, (SELECT coalesce(max(seq), 0) + %d FROM ai_messages WHERE conversation_id = ?), ?, ?, ?, ?, ?)`
-
-var (
-	insertOne = "INSERT INTO ai_messages (id, conversation_id, seq, role, content, parts, model_messages, created_at) VALUES " + fmt.Sprintf(messageValues, 1)
-	insertTwo = insertOne + ", " + fmt.Sprintf(messageValues, 2)
-)
-
-// insertMessages appends one or two rows. The conversation's row is locked, so
-// each message has its own place, whether or not the second sees the first.
-func (s *Service) insertMessages(ctx context.Context, tx bun.Tx, conversationID string, rows ...*messageRow) error {
-	query := insertOne
-	if len(rows) == 2 {
-		query = insertTwo
-	}
-	var args []any
-	for _, r := range rows {
-		args = append(args, r.ID, conversationID, conversationID, r.Role, string(r.Content), string(r.Parts), r.model(), r.CreatedAt)
-	}
-	if _, err := s.db.ExecPrepared(ctx, tx, query, args...); err != nil {
-		return fmt.Errorf("store message: %w", err)
-	}
-	return nil
 }
 
 func scrubbed(parts []Part) (json.RawMessage, error) {

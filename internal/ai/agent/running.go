@@ -82,28 +82,79 @@ func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) erro
 		row := t.reservation("", *t.first)
 		reservation = &row
 	}
-	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if reservation != nil {
-			if err := t.admitRound(ctx, tx, *reservation); err != nil {
+	done, err := s.openAtOnce(ctx, t, reservation, rows, now, active, u)
+	if err == nil && !done {
+		err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if reservation != nil {
+				if err := t.admitRound(ctx, tx, *reservation); err != nil {
+					return err
+				}
+			}
+			claim := s.claim(t, now, active, u)
+			res, err := s.db.ExecPrepared(ctx, tx, claim.Query, claim.Args...)
+			if err := db.MustAffect(res, err, errBusy); err != nil {
 				return err
 			}
-		}
-		res, err := s.db.ExecPrepared(ctx, tx, openStatement, t.id, now, false, active, nullable(u.integrationID), nullable(u.model), nullable(u.title), t.conv.ID)
-		if err := db.MustAffect(res, err, errBusy); err != nil {
-			return err
-		}
-		return s.insertMessages(ctx, tx, t.conv.ID, rows...)
-	})
+			for _, row := range rows {
+				if _, err := s.db.ExecPrepared(ctx, tx, appendStatement, s.appendArgs(t, row)...); err != nil {
+					return fmt.Errorf("store message: %w", err)
+				}
+			}
+			return nil
+		})
+	}
 	if err == nil && reservation != nil {
 		t.ledger.row = reservation.id
 	}
 	return err
 }
 
-const openStatement = `UPDATE ai_conversations SET turn_id = ?, turn_alive_at = ?, turn_stop = ?, updated_at = coalesce(?, updated_at),
+// openAtOnce is open in one round trip, for a conversation that is free and a
+// person far below the cap; false when that is not so, and nothing was written.
+// Each step writes only if the one before it did.
+func (s *Service) openAtOnce(ctx context.Context, t *turn, reservation *spendRow, rows []*messageRow, now time.Time, active *time.Time, u used) (bool, error) {
+	claim := s.claim(t, now, active, u)
+	steps := []db.Step{claim}
+	if reservation != nil {
+		room := t.room(*reservation)
+		if room <= 0 {
+			return false, nil
+		}
+		steps[0].Query += roomyWhere
+		steps[0].Args = append(steps[0].Args, s.roomyArgs(t, room)...)
+		steps = append(steps, db.Step{Query: reserveStatement, Args: append(s.spendArgs(*reservation), t.conv.ID, t.id)})
+	}
+	for _, row := range rows {
+		steps = append(steps, db.Step{Query: appendStatement, Args: s.appendArgs(t, row)})
+	}
+	var stored []string
+	if err := s.db.Together(ctx, &stored, steps...); err != nil {
+		return false, fmt.Errorf("begin turn: %w", err)
+	}
+	return len(stored) > 0, nil
+}
+
+// claim is the statement that makes t the conversation's turn if none runs.
+func (s *Service) claim(t *turn, now time.Time, active *time.Time, u used) db.Step {
+	return db.Step{Query: openStatement, Args: []any{t.id, now, false, active, nullable(u.integrationID), nullable(u.model), nullable(u.title), t.conv.ID}}
+}
+
+const (
+	openStatement = `UPDATE ai_conversations SET turn_id = ?, turn_alive_at = ?, turn_stop = ?, updated_at = coalesce(?, updated_at),
 	integration_id = coalesce(?, integration_id), model = coalesce(?, model),
 	title = CASE WHEN title IS NULL OR trim(title) = '' THEN coalesce(?, title) ELSE title END
 	WHERE id = ? AND turn_id IS NULL AND archived_at IS NULL`
+	ofTurn = ` WHERE EXISTS (SELECT 1 FROM ai_conversations WHERE id = ? AND turn_id = ?)`
+	// reserveStatement and appendStatement write for the turn that holds the
+	// conversation. Its row is locked, so each message has its own place.
+	reserveStatement = spendColumns + "SELECT " + spendValues + ofTurn
+	appendStatement  = `INSERT INTO ai_messages (id, conversation_id, seq, role, content, parts, model_messages, created_at)
+	SELECT ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM ai_messages WHERE conversation_id = ?), ?, ?, ?, ?, ?` + ofTurn + ` RETURNING id`
+)
+
+func (s *Service) appendArgs(t *turn, r *messageRow) []any {
+	return []any{r.ID, t.conv.ID, t.conv.ID, r.Role, string(r.Content), string(r.Parts), r.model(), r.CreatedAt, t.conv.ID, t.id}
+}
 
 // attend keeps the turn's claim and its stream alive until ctx ends, and stops
 // the turn when it is asked to, or when its sender, whose presence is left, has
@@ -233,34 +284,21 @@ func (t *turn) finish(ctx context.Context, failure error) {
 	if m.Parts, err = storedParts(snap.parts); err == nil {
 		row, err = encodeMessage(m, nil)
 	}
-	rows, unused := t.spendRows(snap.usage)
-	store := func(ctx context.Context, tx bun.Tx) error {
-		// What was spent counts even when the answer cannot be kept.
-		if unused != "" {
-			if _, err := tx.NewRaw("DELETE FROM ai_spend WHERE id = ?", unused).Exec(ctx); err != nil {
-				return err
-			}
-		}
-		if err := t.s.writeSpend(ctx, tx, rows...); err != nil {
-			return err
-		}
-		_, err := t.s.db.ExecPrepared(ctx, tx, "UPDATE ai_conversations SET updated_at = ?, turn_id = CASE WHEN turn_id = ? THEN NULL ELSE turn_id END WHERE id = ?",
-			db.Time(t.s.now()), t.id, t.conv.ID)
-		if err != nil {
-			return err
-		}
-		if !shown || row == nil {
-			_, err = tx.NewRaw("DELETE FROM ai_messages WHERE id = ?", t.id).Exec(ctx)
-			return err
-		}
-		_, err = t.s.db.ExecPrepared(ctx, tx, "UPDATE ai_messages SET content = ?, parts = ?, model_messages = ?, created_at = ? WHERE id = ?",
-			string(row.Content), string(row.Parts), row.model(), db.Time(t.s.now()), t.id)
-		return err
+	// What was spent counts even when the answer cannot be kept.
+	steps := t.spendSteps(snap.usage)
+	now := db.Time(t.s.now())
+	steps = append(steps, db.Step{Query: "UPDATE ai_conversations SET updated_at = ?, turn_id = CASE WHEN turn_id = ? THEN NULL ELSE turn_id END WHERE id = ?",
+		Args: []any{now, t.id, t.conv.ID}})
+	if !shown || row == nil {
+		steps = append(steps, db.Step{Query: "DELETE FROM ai_messages WHERE id = ?", Args: []any{t.id}})
+	} else {
+		steps = append(steps, db.Step{Query: "UPDATE ai_messages SET content = ?, parts = ?, model_messages = ?, created_at = ? WHERE id = ?",
+			Args: []any{string(row.Content), string(row.Parts), row.model(), now, t.id}})
 	}
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "assistant message could not be encoded", "conversation_id", t.conv.ID, "error", err)
 	}
-	if err := t.s.db.Tx(ctx, store); err != nil {
+	if err := t.s.db.Together(ctx, nil, steps...); err != nil {
 		t.s.log.ErrorContext(ctx, "assistant message could not be stored", "conversation_id", t.conv.ID, "error", err)
 	}
 }

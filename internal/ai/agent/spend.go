@@ -90,10 +90,9 @@ const roomy = 64
 // it looks and writes in one statement; near it, one round after another.
 func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
 	c, s := t.conn, t.s
-	room := c.Cap.TokenBudget - row.sofar - roomy*int64(row.usage.TotalTokens)
-	if room > 0 {
+	if room := t.room(row); room > 0 {
 		// What the turn itself has reserved before counts twice here, on the safe side.
-		args := append(s.spendArgs(row), c.ID, t.who.Kind, t.who.ID, s.windowStart(c), room)
+		args := append(s.spendArgs(row), s.roomyArgs(t, room)...)
 		done, err := affected(s.db.ExecPrepared(ctx, tx, roomyStatement, args...))
 		if err != nil {
 			return fmt.Errorf("reserve spend: %w", err)
@@ -113,6 +112,12 @@ func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
 		return err
 	}
 	return s.writeSpend(ctx, tx, row)
+}
+
+// room is how much must be unused for a round to be let in without waiting;
+// zero or less when the cap is too near for that.
+func (t *turn) room(row spendRow) int64 {
+	return t.conn.Cap.TokenBudget - row.sofar - roomy*int64(row.usage.TotalTokens)
 }
 
 // check refuses when used has reached the cap.
@@ -169,25 +174,28 @@ func (t *turn) spendRow(id string, u llm.Usage) spendRow {
 	return spendRow{id: id, connectionID: t.conn.ID, conversationID: t.conv.ID, model: t.modelID, who: t.who, usage: u}
 }
 
-// spendRows gives all that a turn has to write down at its end, and takes back
-// a reservation that nothing was used of.
-func (t *turn) spendRows(u llm.Usage) (rows []spendRow, unused string) {
+// spendSteps writes down what a turn used, at its end, and takes back a
+// reservation that nothing was used of.
+func (t *turn) spendSteps(u llm.Usage) (steps []db.Step) {
 	if t.conn.builtin() {
-		return nil, ""
+		return nil
 	}
 	row, more := t.ledger.take()
+	settle := func(id string, u llm.Usage) {
+		steps = append(steps, db.Step{Query: settleStatement, Args: t.s.spendArgs(t.spendRow(id, u))})
+	}
 	switch {
 	case counts(u):
-		rows = append(rows, t.spendRow(row, u))
-	default:
-		unused = row
+		settle(row, u)
+	case row != "":
+		steps = append(steps, db.Step{Query: "DELETE FROM ai_spend WHERE id = ?", Args: []any{row}})
 	}
 	for _, m := range more {
 		if counts(m) {
-			rows = append(rows, t.spendRow("", m))
+			settle("", m)
 		}
 	}
-	return rows, unused
+	return steps
 }
 
 func counts(u llm.Usage) bool { return u.TotalTokens > 0 || u.InputTokens > 0 || u.OutputTokens > 0 }
@@ -198,29 +206,25 @@ const (
 	spendValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 	spendLatest = ` ON CONFLICT (id) DO UPDATE SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
 		total_tokens = excluded.total_tokens, estimated = excluded.estimated`
-	roomyStatement = spendColumns + "SELECT " + spendValues + " WHERE (SELECT coalesce(sum(total_tokens), 0)" + spentWhere + ") < ?" + spendLatest
+	belowRoom       = "(SELECT coalesce(sum(total_tokens), 0)" + spentWhere + ") < ?"
+	roomyWhere      = " AND " + belowRoom
+	roomyStatement  = spendColumns + "SELECT " + spendValues + " WHERE " + belowRoom + spendLatest
+	settleStatement = spendColumns + "VALUES (" + spendValues + ")" + spendLatest
 )
+
+func (s *Service) roomyArgs(t *turn, room int64) []any {
+	return []any{t.conn.ID, string(t.who.Kind), t.who.ID, s.windowStart(t.conn), room}
+}
 
 func (s *Service) spendArgs(r spendRow) []any {
 	in, out := max(r.usage.InputTokens, 0), max(r.usage.OutputTokens, 0)
-	return []any{r.id, r.connectionID, r.who.Kind, r.who.ID, nullable(r.conversationID), r.model, in, out,
+	return []any{r.id, r.connectionID, string(r.who.Kind), r.who.ID, nullable(r.conversationID), r.model, in, out,
 		max(r.usage.TotalTokens, in+out), r.usage.Estimated, db.Time(s.now())}
 }
 
-// writeSpend writes rows, or the latest figures of those that are there.
-func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, rows ...spendRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	values, args := "", []any(nil)
-	for i, r := range rows {
-		if i > 0 {
-			values += ", "
-		}
-		values += "(" + spendValues + ")"
-		args = append(args, s.spendArgs(r)...)
-	}
-	if _, err := s.db.ExecPrepared(ctx, idb, spendColumns+"VALUES "+values+spendLatest, args...); err != nil {
+// writeSpend writes a row, or the latest figures of one that is there.
+func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, r spendRow) error {
+	if _, err := s.db.ExecPrepared(ctx, idb, settleStatement, s.spendArgs(r)...); err != nil {
 		return fmt.Errorf("record spend: %w", err)
 	}
 	return nil
