@@ -82,6 +82,50 @@ func TestFC049_RegistrationAndLoopbackPorts(t *testing.T) {
 	})
 }
 
+// TestRegistrationFaultsHaveTheirOwnLimit: what is refused takes nothing from
+// those who register properly at the same address, and ends some time too.
+func TestRegistrationFaultsHaveTheirOwnLimit(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		const good, bad = `{"redirect_uris":["https://app.example.com/cb"]}`, `{"redirect_uris":["javascript:alert(1)"]}`
+		for n := range faultLimit {
+			if a := f.registerJSON(t, "192.0.2.1", bad); a.status != 400 {
+				t.Fatalf("fault %d: %d %s", n, a.status, a.raw)
+			}
+		}
+		for range 3 {
+			if a := f.registerJSON(t, "192.0.2.1", bad); a.status != 429 || a.header.Get("Retry-After") == "" {
+				t.Errorf("a fault too many: %d %s", a.status, a.raw)
+			}
+		}
+		if a := f.registerJSON(t, "192.0.2.1", `{"pad":"`+strings.Repeat("x", maxRegister)+`"}`); a.status != 429 {
+			t.Errorf("a huge one too many: %d %s", a.status, a.raw)
+		}
+		for range registerLimit {
+			if a := f.registerJSON(t, "192.0.2.1", good); a.status != 201 {
+				t.Errorf("a good one after all that: %d %s", a.status, a.raw)
+			}
+		}
+		if a := f.registerJSON(t, "192.0.2.1", good); a.status != 429 {
+			t.Errorf("a good one too many: %d", a.status)
+		}
+		// A household with IPv6 has more addresses than anybody can count.
+		for n := range registerLimit + 1 {
+			want := 201
+			if n == registerLimit {
+				want = 429
+			}
+			if a := f.registerJSON(t, fmt.Sprintf("2001:db8:1:2:%x::1", n), good); a.status != want {
+				t.Errorf("address %d of a network: %d, want %d", n, a.status, want)
+			}
+		}
+		if a := f.registerJSON(t, "2001:db8:1:3::1", good); a.status != 201 {
+			t.Errorf("the neighbour: %d", a.status)
+		}
+	})
+}
+
 func TestRegistrationFaults(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +18,12 @@ import (
 	"github.com/checkstack/checkstack/internal/problem"
 )
 
-// What one address may register, spec/ai-platform.md 31.7.
+// What one address may register, spec/ai-platform.md 31.7. Requests that are
+// refused count by themselves: an honest client that gets something wrong, or a
+// neighbour behind the same address, does not use up what others may register.
 const (
 	registerLimit  = 5
+	faultLimit     = 60
 	registerWindow = time.Hour
 	maxRegister    = 16 << 10
 )
@@ -36,23 +40,26 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 			"clients cannot register themselves here; ask an administrator to add the client, or use a client id metadata document"})
 		return
 	}
-	used, resets, err := s.count(r.Context(), "register:"+s.address(r), registerWindow)
+	var c Client
+	raw, err := io.ReadAll(io.LimitReader(r.Body, maxRegister+1))
+	f := badRequest("invalid_client_metadata", "the body must be at most 16 KiB")
+	if err == nil && len(raw) <= maxRegister {
+		c, f = readRegistration(raw)
+	}
+	counter, limit := "register:", registerLimit
+	if f != nil {
+		counter, limit = "register-faults:", faultLimit
+	}
+	used, resets, err := s.count(r.Context(), counter+network(s.address(r)), registerWindow)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	if used > registerLimit {
+	if used > int64(limit) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(resets.Sub(s.now())/time.Second)+1))
-		writeFault(w, &fault{http.StatusTooManyRequests, "temporarily_unavailable",
-			fmt.Sprintf("at most %d clients per hour can be registered from one address", registerLimit)})
-		return
+		f = &fault{http.StatusTooManyRequests, "temporarily_unavailable",
+			fmt.Sprintf("at most %d clients per hour can be registered from one address, and %d requests be refused", registerLimit, faultLimit)}
 	}
-	raw, err := io.ReadAll(io.LimitReader(r.Body, maxRegister+1))
-	if err != nil || len(raw) > maxRegister {
-		writeFault(w, badRequest("invalid_client_metadata", "the body must be at most 16 KiB"))
-		return
-	}
-	c, f := readRegistration(raw)
 	if f != nil {
 		writeFault(w, f)
 		return
@@ -70,6 +77,19 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusCreated, answer)
+}
+
+// network gives what counts as one address: with IPv6 a household has 2^64.
+func network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil || ip.Unmap().Is4() {
+		return address
+	}
+	p, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return address
+	}
+	return p.String()
 }
 
 // readRegistration makes a client of a registration request. A missing
