@@ -188,7 +188,10 @@ export function FormErrors({
                     className="underline"
                     onClick={(event) => {
                       event.preventDefault();
-                      document.getElementById(target)?.focus();
+                      const field = document.getElementById(target);
+                      // What is folded away cannot take the focus.
+                      field?.closest("details")?.setAttribute("open", "");
+                      field?.focus();
                     }}
                   >
                     {text}

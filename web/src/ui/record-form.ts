@@ -57,25 +57,29 @@ function below(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
 }
 
+function versionOf(record: object): unknown {
+  return (record as { version?: unknown }).version;
+}
+
 type Options<R, V> = {
   /** What is edited; undefined makes a new one. */
   opened: R | undefined;
   start: V;
   kinds: FieldKinds<V>;
   valuesOf: (record: R) => V;
-  /** Reads the present state of what is edited. */
-  read: (record: R) => Promise<R>;
+  /** Reads the present state of what is edited; left out where nothing guards against changes by others. */
+  read?: (record: R) => Promise<R>;
   /** Hears whether there is something to lose. */
   onDirty?: (dirty: boolean) => void;
 };
 
 /**
- * The state of a form for a record with a version. A save that meets somebody
+ * The state of a form for a record, with a version where others may change it. A save that meets somebody
  * else's change loses nothing: `newer` is then what they made, and `goOn`
  * continues from there. A fault that was found at a field is gone once the
  * field is edited.
  */
-export function useRecordForm<R extends { version?: number }, V extends object>({ opened, start, kinds, valuesOf, read, onDirty }: Options<R, V>) {
+export function useRecordForm<R extends object, V extends object>({ opened, start, kinds, valuesOf, read, onDirty }: Options<R, V>) {
   const [values, setValues] = useState(start);
   // What the next save is compared with: what was opened, then what was seen of others' changes.
   const [base, setBase] = useState(start);
@@ -98,27 +102,30 @@ export function useRecordForm<R extends { version?: number }, V extends object>(
   };
 
   const isCorrected = (path: string) => corrected.some((edited) => below(path, edited));
-  const issues = fault instanceof ApiError ? fault.issues : [];
 
-  /** What is wrong at a field or below it. */
-  const errorAt = (path: string): string | undefined => {
+  /** What is wrong at a field or below it; `from` replaces the last save's fault. */
+  const errorAt = (path: string, from = fault): string | undefined => {
+    const issues = from instanceof ApiError ? from.issues : [];
     const messages = issues.filter((issue) => below(issue.path, path) && !isCorrected(issue.path)).map((issue) => issue.message);
     return messages.length > 0 ? [...new Set(messages)].join(" ") : undefined;
   };
 
+  /** Before the server looks again: what it finds then is news, also at fields that were edited. */
+  const recheck = () => setCorrected([]);
+
   /** Stores, unless there are problems; undefined says that it was not stored. */
   const submit = async <T>(problems: Issue[], store: (present: R | undefined) => Promise<T>): Promise<T | undefined> => {
-    setCorrected([]);
+    recheck();
     setFault(problems.length > 0 ? new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues: problems }) : undefined);
     if (problems.length > 0) return undefined;
     setBusy(true);
     try {
       return await store(present);
     } catch (error) {
-      if (present && error instanceof ApiError && error.status === 409) {
+      if (present && read && error instanceof ApiError && error.status === 409) {
         // Without the newer state the refusal itself is what there is to say.
         const now = await read(present).catch(() => undefined);
-        if (now && now.version !== present.version) {
+        if (now && versionOf(now) !== versionOf(present)) {
           setNewer(now);
           return undefined;
         }
@@ -140,5 +147,5 @@ export function useRecordForm<R extends { version?: number }, V extends object>(
     setNewer(undefined);
   };
 
-  return { values, set, dirty, busy, fault, isCorrected, errorAt, submit, newer, changes: theirs ? foreignChanges(kinds, base, values, theirs) : [], goOn };
+  return { values, set, recheck, dirty, busy, fault, isCorrected, errorAt, submit, newer, changes: theirs ? foreignChanges(kinds, base, values, theirs) : [], goOn };
 }

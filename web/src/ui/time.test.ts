@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countdown, formatDuration, formatLatency, relativeTime, splitDuration } from "./time";
+import { clockTime, countdown, formatDuration, formatLatency, relativeTime, splitDuration } from "./time";
 
 test("durations carry units and at most two parts", () => {
   expect(formatDuration(0)).toBe("0 ms");
@@ -44,4 +44,11 @@ test("a countdown never goes below zero", () => {
   expect(countdown(new Date(now.getTime() + 581_000), now)).toBe("9:41");
   expect(countdown(new Date(now.getTime() + 200), now)).toBe("0:01");
   expect(countdown(new Date(now.getTime() - 1), now)).toBe("0:00");
+});
+
+test("a clock time names the day and the year only when they are others", () => {
+  const now = new Date(2026, 6, 15, 12, 0);
+  expect(clockTime(new Date(2026, 6, 15, 9, 5), now)).toMatch(/^\D*09:05\D*$/);
+  expect(clockTime(new Date(2026, 5, 1, 9, 5), now)).not.toContain("2026");
+  expect(clockTime(new Date(2025, 6, 15, 9, 5), now)).toContain("2025");
 });

@@ -69,11 +69,12 @@ export function exactTime(at: Date): string {
   }).format(at);
 }
 
-/** Clock time, with the day when it is not today. */
+/** Clock time, with the day when it is not today, and the year when it is not this one. */
 export function clockTime(at: Date, now: Date): string {
   const sameDay = at.toDateString() === now.toDateString();
   return new Intl.DateTimeFormat(undefined, {
     ...(sameDay ? {} : { weekday: "short", day: "numeric", month: "short" }),
+    ...(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }),
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",

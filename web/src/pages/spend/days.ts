@@ -20,3 +20,8 @@ export function capUse(used: number | null | undefined, budget: number | undefin
 export function dayLabel(date: string): string {
   return new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" }).format(new Date(`${date}T00:00:00Z`));
 }
+
+/** Since when a cap counts, at the moment the report was made. */
+export function windowStart(reportedAt: string, windowMinutes: number): string {
+  return new Date(Date.parse(reportedAt) - windowMinutes * 60_000).toISOString();
+}

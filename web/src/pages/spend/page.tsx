@@ -3,13 +3,14 @@ import { Coins } from "lucide-react";
 import { useSearchParams } from "react-router";
 import { capText } from "@/pages/settings/spend-cap";
 import { LinkButton } from "@/ui/button";
-import { RelativeTime } from "@/ui/clock";
+import { RelativeTime, useNow } from "@/ui/clock";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/feedback";
 import { Select } from "@/ui/field";
 import { Page, Section } from "@/ui/page";
 import { Table } from "@/ui/table";
+import { clockTime, exactTime } from "@/ui/time";
 import { useSpend, type Spend, type SpendLine } from "./api";
-import { capUse, dayLabel, everyDay } from "./days";
+import { capUse, dayLabel, everyDay, windowStart } from "./days";
 
 const ranges = [
   { days: 1, label: "Last 24 hours" },
@@ -57,7 +58,11 @@ export function Component() {
         <Choice label="Person" any="Everybody" value={person} options={people} onChange={(value) => set("person", value)} />
       </div>
       {spend.isPending ? <SkeletonRows /> : null}
-      {spend.isError && !spend.data ? <ErrorState title="The spend could not be loaded" error={spend.error} onRetry={() => void spend.refetch()} /> : null}
+      {spend.isError ? (
+        <div className="mb-4">
+          <ErrorState title={spend.data ? "The spend could not be read again; below is what was read before" : "The spend could not be loaded"} error={spend.error} onRetry={() => void spend.refetch()} />
+        </div>
+      ) : null}
       {spend.data && lines.length === 0 ? (
         <div className="card">
           <EmptyState icon={<Coins aria-hidden size={28} />} title="No tokens used" action={narrowed ? <LinkButton to="/settings/spend">Show all</LinkButton> : <LinkButton to="/settings/connections">Connections</LinkButton>}>
@@ -69,7 +74,7 @@ export function Component() {
         <div aria-busy={spend.isPlaceholderData || undefined} className={clsx(spend.isPlaceholderData && "opacity-60")}>
           <Totals spend={spend.data} />
           {days > 1 ? <Days spend={spend.data} /> : null}
-          <Section title="By connection and person">
+          <Section title="By connection and person" description={lines.some((line) => line.spendCap) ? capNote : undefined}>
             <Table
               label="Spend"
               rows={lines}
@@ -101,7 +106,7 @@ export function Component() {
                   ),
                 },
                 { key: "entries", label: "Calls", sort: (line) => line.entries, cell: (line) => line.entries.toLocaleString() },
-                { key: "cap", label: "Cap now", sort: (line) => capUse(line.windowTokens, line.spendCap?.tokenBudget) ?? -1, cell: (line) => <Cap line={line} /> },
+                { key: "cap", label: "Cap now", sort: (line) => capUse(line.windowTokens, line.spendCap?.tokenBudget) ?? -1, cell: (line) => <Cap line={line} reportedAt={spend.data.to} /> },
                 { key: "last", label: "Last used", sort: (line) => line.lastUsedAt, cell: (line) => <RelativeTime at={line.lastUsedAt} className="whitespace-nowrap text-ink-2" /> },
               ]}
             />
@@ -111,6 +116,10 @@ export function Component() {
     </Page>
   );
 }
+
+/** What the column of caps counts, which the tokens beside it do not. */
+const capNote =
+  "A cap looks back over its own stretch of time, whatever period is chosen above. It counts what was used since then and what answers that are being written right now have set aside: a part of that comes back when they end.";
 
 function personName(line: SpendLine): string {
   return line.principalName ?? (line.principalKind === "application" ? "A deleted application" : "A deleted account");
@@ -152,7 +161,12 @@ function Totals({ spend }: { spend: Spend }) {
           </div>
         ))}
       </dl>
-      {total.estimatedTokens > 0 ? <p className="mt-1.5 text-sm text-ink-3">{total.estimatedTokens === total.totalTokens ? "All" : total.estimatedTokens.toLocaleString()} of them are estimates, because the provider reported nothing.</p> : null}
+      <p className="mt-1.5 text-sm text-ink-3">
+        Counted from <Instant at={spend.from} /> until <Instant at={spend.to} />.
+        {total.estimatedTokens > 0
+          ? ` ${total.estimatedTokens === total.totalTokens ? "All" : total.estimatedTokens.toLocaleString()} of the tokens are estimates: the provider reported nothing, or the answer is still being written.`
+          : null}
+      </p>
     </div>
   );
 }
@@ -184,22 +198,34 @@ function Days({ spend }: { spend: Spend }) {
   );
 }
 
-/** How much of the cap's window is used at this moment. */
-function Cap({ line }: { line: SpendLine }) {
-  const use = capUse(line.windowTokens, line.spendCap?.tokenBudget);
-  if (!line.spendCap || use === undefined) return <span className="text-ink-3">No cap</span>;
+function Instant({ at }: { at: string }) {
+  const now = useNow();
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={exactTime(date)}>
+      {clockTime(date, now)}
+    </time>
+  );
+}
+
+/** How much of the cap is used, and since when it counts. */
+function Cap({ line, reportedAt }: { line: SpendLine; reportedAt: string }) {
+  const cap = line.spendCap;
+  const use = capUse(line.windowTokens, cap?.tokenBudget);
+  if (!cap || use === undefined) return <span className="text-ink-3">No cap</span>;
   const full = use >= 1;
   const near = use >= 0.8;
   return (
-    <span className="inline-block min-w-[120px] align-middle" title={`${(line.windowTokens ?? 0).toLocaleString()} of ${capText(line.spendCap)}`}>
+    <span className="inline-block min-w-[150px] align-middle">
       <span className={clsx("text-sm", full ? "text-unhealthy-ink" : near ? "text-degraded-ink" : "text-ink-2")}>
-        {Math.floor(use * 100)} %{full ? " · cap reached" : near ? " · nearly used" : ""}
-        <span className="sr-only"> of {capText(line.spendCap)}</span>
+        {(line.windowTokens ?? 0).toLocaleString()} · {Math.floor(use * 100)} %{full ? " · cap reached" : near ? " · nearly used" : ""}
       </span>
       <span aria-hidden className="mt-0.5 block h-1.5 overflow-hidden rounded-full bg-raised">
         <span className={clsx("block h-full rounded-full", full ? "bg-unhealthy" : near ? "bg-degraded" : "bg-accent")} style={{ width: `${Math.min(100, use * 100)}%` }} />
       </span>
-      <span aria-hidden className="block text-xs text-ink-3">{capText(line.spendCap)}</span>
+      <span className="block text-xs text-ink-3">
+        of {capText(cap)}, since <Instant at={windowStart(reportedAt, cap.windowMinutes)} />
+      </span>
     </span>
   );
 }
