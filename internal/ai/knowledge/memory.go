@@ -65,7 +65,7 @@ type Owner struct {
 
 var (
 	errNoMemory = problem.NotFound("There is no such memory, or not for you")
-	errMoved    = problem.Conflict("This has been changed in the meantime. Look at it again, then repeat the change")
+	errMoved    = problem.Conflict("This has been changed in the meantime. Look at it again, then repeat the change").Because(problem.ErrMoved)
 )
 
 func ownerOf(p authz.Principal) Owner { return Owner{p.Kind, p.ID} }
@@ -242,7 +242,7 @@ func (s *Service) MemoryPrompt(ctx context.Context) (string, error) {
 	if !p.Has(MemoryRead.ID) || !mayOwn(p) {
 		return "", nil
 	}
-	list, err := s.store.memories(ctx, s.db.Read, memoryQuery{owner: ownerOf(p), systems: p.Has(s.systemRead.ID), always: true, limit: maxAlways})
+	list, err := s.store.always(ctx, s.db, ownerOf(p), p.Has(s.systemRead.ID), maxAlways)
 	if err != nil {
 		return "", err
 	}

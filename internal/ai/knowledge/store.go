@@ -78,7 +78,6 @@ type memoryQuery struct {
 	owner    Owner
 	systems  bool
 	systemID string
-	always   bool
 	terms    []string // at least one of them
 	limit    int
 }
@@ -108,9 +107,6 @@ func (mq memoryQuery) parts() []func(*bun.SelectQuery) *bun.SelectQuery {
 }
 
 func (mq memoryQuery) narrow(q *bun.SelectQuery) *bun.SelectQuery {
-	if mq.always {
-		q = q.Where("m.always_inject")
-	}
 	if len(mq.terms) > 0 {
 		q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 			for _, t := range mq.terms {
@@ -121,6 +117,24 @@ func (mq memoryQuery) narrow(q *bun.SelectQuery) *bun.SelectQuery {
 		})
 	}
 	return q
+}
+
+// alwaysQuery is memories for the caller of a turn, as one statement that is
+// prepared: every message of a chat asks it.
+const alwaysQuery = `SELECT * FROM (SELECT * FROM ai_memories WHERE owner_kind = ? AND owner_id = ? AND scope = 'user' AND always_inject
+		ORDER BY updated_at DESC, id DESC LIMIT ?) AS own
+	UNION ALL SELECT * FROM (SELECT * FROM ai_memories WHERE scope = 'system' AND always_inject AND ?
+		ORDER BY updated_at DESC, id DESC LIMIT ?) AS shared
+	ORDER BY updated_at DESC, id DESC LIMIT ?`
+
+// always gives the memories that accompany a turn of owner, changed last first,
+// those of systems only when systems is set.
+func (store) always(ctx context.Context, d *db.DB, owner Owner, systems bool, limit int) ([]Memory, error) {
+	var rows []memoryRow
+	if err := d.ScanPrepared(ctx, d.Read, &rows, alwaysQuery, string(owner.Kind), owner.ID, limit, systems, limit, limit); err != nil {
+		return nil, fmt.Errorf("list memories: %w", err)
+	}
+	return decodeMemories(rows)
 }
 
 // memories gives the selected ones, changed last first.
