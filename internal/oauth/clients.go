@@ -192,7 +192,7 @@ func readDocument(id string, raw []byte) (Client, string) {
 	if m.AuthMethod != "none" {
 		return Client{}, "asks for client authentication, which a public document cannot have"
 	}
-	c := Client{ID: id, Name: m.Name, RedirectURIs: m.RedirectURIs, AuthMethod: m.AuthMethod, Source: sourceDocument}
+	c := Client{ID: id, Name: m.Name, RedirectURIs: withoutPrivate(m.RedirectURIs), AuthMethod: m.AuthMethod, Source: sourceDocument}
 	if issues := c.check(); len(issues) > 0 {
 		return Client{}, "is not usable: " + issues[0].Path + " " + issues[0].Message
 	}

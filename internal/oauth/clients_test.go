@@ -140,6 +140,10 @@ func TestRegistrationFaults(t *testing.T) {
 		`{"redirect_uris":["https://u:p@app.example.com/"]}`:                                             "invalid_redirect_uri",
 		`{"redirect_uris":["https://app.example.com/#"]}`:                                                "invalid_redirect_uri",
 		`{"redirect_uris":["com.example.app:/cb"]}`:                                                      "invalid_redirect_uri",
+		`{"redirect_uris":["https://a/","javascript://a/%0aalert(1)"]}`:                                  "invalid_redirect_uri",
+		`{"redirect_uris":["https://a/","JavaScript:/alert(1)"]}`:                                        "invalid_redirect_uri",
+		`{"redirect_uris":["https://a/","com.example.app:cb"]}`:                                          "invalid_redirect_uri",
+		`{"redirect_uris":["com.example.app:/cb","cursor://x/y"]}`:                                       "invalid_redirect_uri",
 		`{"redirect_uris":["/callback"]}`:                                                                "invalid_redirect_uri",
 		`{"redirect_uris":["https://*.example.com/"]}`:                                                   "invalid_redirect_uri",
 		`{"redirect_uris":["https://a/","` + strings.Repeat("x", 3000) + `"]}`:                           "invalid_redirect_uri",
@@ -154,6 +158,59 @@ func TestRegistrationFaults(t *testing.T) {
 		n++
 		if a := f.registerJSON(t, fmt.Sprint(n), text); a.status != 400 || a.Error != want {
 			t.Errorf("%.80s: %d %.200s, want %s", text, a.status, a.raw, want)
+		}
+	}
+}
+
+// TestCommonClients gives the server what the common clients of 2026 send, and
+// where they want to be answered.
+func TestCommonClients(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	for name, c := range map[string]struct{ document, body, redirect string }{
+		// Three addresses at once, one of a private scheme.
+		"Cursor": {body: `{"client_name":"Cursor","redirect_uris":["cursor://anysphere.cursor-mcp/oauth/callback","https://www.cursor.com/agents/mcp/oauth/callback","http://localhost:8787/callback"],
+			"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"],"response_types":["code"],"application_type":"web"}`, redirect: "http://localhost:8787/callback"},
+		"VS Code": {body: `{"client_name":"Visual Studio Code","client_uri":"https://code.visualstudio.com","grant_types":["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"],"response_types":["code"],
+			"redirect_uris":["https://insiders.vscode.dev/redirect","https://vscode.dev/redirect","http://127.0.0.1/","http://localhost/","http://127.0.0.1:33418/","http://localhost:33418/"],"token_endpoint_auth_method":"none","application_type":"native"}`,
+			redirect: "http://127.0.0.1:54321/"},
+		"Codex": {body: `{"client_name":"Codex","redirect_uris":["http://127.0.0.1:54321/callback"],"grant_types":["authorization_code","refresh_token"],"token_endpoint_auth_method":"none","response_types":["code"]}`,
+			redirect: "http://127.0.0.1:54321/callback"},
+		// Publishes no port and takes any.
+		"Claude Code": {document: "https://claude.ai/oauth/claude-code-client-metadata", body: `{"client_id":"https://claude.ai/oauth/claude-code-client-metadata","client_name":"Claude Code",
+			"redirect_uris":["http://localhost/callback","http://127.0.0.1/callback"],"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"none"}`,
+			redirect: "http://localhost:58135/callback"},
+		"Claude": {document: "https://claude.ai/oauth/mcp-oauth-client-metadata", body: `{"client_id":"https://claude.ai/oauth/mcp-oauth-client-metadata","client_name":"Claude",
+			"redirect_uris":["https://claude.ai/api/mcp/auth_callback"],"token_endpoint_auth_method":"none"}`, redirect: "https://claude.ai/api/mcp/auth_callback"},
+	} {
+		id := c.document
+		if id == "" {
+			a := f.registerJSON(t, name, c.body)
+			var made struct {
+				ID        string   `json:"client_id"`
+				Redirects []string `json:"redirect_uris"`
+				Grants    []string `json:"grant_types"`
+			}
+			if err := json.Unmarshal([]byte(a.raw), &made); err != nil || a.status != 201 {
+				t.Errorf("%s: %d %s", name, a.status, a.raw)
+				continue
+			}
+			if text := fmt.Sprint(made.Redirects, made.Grants); strings.Contains(text, "cursor:") || strings.Contains(text, "device_code") {
+				t.Errorf("%s is told it got %s", name, text)
+			}
+			id = made.ID
+		}
+		f.docs = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(c.body))
+		})
+		client := Client{ID: id, RedirectURIs: []string{c.redirect}}
+		// Claude Code sends the resource with a slash behind it.
+		if a := f.post(t, "/token", redeemForm(client, f.code(t, f.query(client, "resource", f.Resource()+"/")))); a.status != 200 {
+			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		}
+		if resp := f.authorizeAs(t, browser(), f.query(client, "redirect_uri", "cursor://anysphere.cursor-mcp/oauth/callback")); resp.StatusCode != 400 {
+			t.Errorf("%s is answered at a private scheme: %d", name, resp.StatusCode)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestDeny(t *testing.T) {
 func TestAuthorizeFaults(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))
-	c, _ := f.client(t, "none", callback, "http://127.0.0.1:1111/callback")
+	c, _ := f.client(t, "none", callback, "http://127.0.0.1:1111/callback", "http://localhost:1111/here")
 	for name, row := range map[string]struct {
 		change []string
 		want   string // error code, or "page"
@@ -132,6 +132,12 @@ func TestAuthorizeFaults(t *testing.T) {
 		"no resource":               {[]string{"resource", "-"}, ""},
 		"offline_access":            {[]string{"scope", "offline_access catalog.system.read"}, ""},
 		"loopback, another port":    {[]string{"redirect_uri", "http://127.0.0.1:2222/callback"}, ""},
+		"localhost, another port":   {[]string{"redirect_uri", "http://localhost:2222/here"}, ""},
+		"localhost, no port":        {[]string{"redirect_uri", "http://localhost/here"}, ""},
+		"localhost, another path":   {[]string{"redirect_uri", "http://localhost:2222/there"}, "page"},
+		"localhost look-alike":      {[]string{"redirect_uri", "http://localhost.example.com:2222/here"}, "page"},
+		"localhost with https":      {[]string{"redirect_uri", "https://localhost:2222/here"}, "page"},
+		"localhost and a password":  {[]string{"redirect_uri", "http://localhost:2222@evil.example/here"}, "page"},
 		"origin as resource":        {[]string{"resource", f.web.URL + "/"}, ""},
 		"endless state":             {[]string{"state", strings.Repeat("s", 2001)}, "invalid_request"},
 		"endless scope":             {[]string{"scope", strings.Repeat("catalog.system.read ", 1000)}, "invalid_scope"},

@@ -1,9 +1,9 @@
 package oauth
 
 import (
-	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -60,9 +60,33 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// withoutPrivate leaves out addresses of private schemes, such as cursor://,
+// that clients register beside those that serve here: they are never answered
+// there, so the rest need not suffer for it (RFC 7591 3.2.1 lets a server
+// replace what a client asks for). A list of nothing else stays as it is.
+func withoutPrivate(addresses []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool {
+		scheme, rest, _ := strings.Cut(a, ":")
+		return len(a) <= maxRedirectLen && strings.HasPrefix(rest, "/") && scheme != "" && !slices.Contains(webSchemes, strings.ToLower(scheme)) &&
+			!strings.ContainsFunc(scheme, func(r rune) bool {
+				return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+.-", r))
+			})
+	})
+	if len(kept) == 0 {
+		return addresses
+	}
+	return kept
+}
+
+// webSchemes mean something to a browser by themselves; a client that registers
+// one of them that is not allowed is wrong, or worse.
+var webSchemes = []string{"http", "https", "ws", "wss", "ftp", "file", "data", "javascript", "vbscript", "blob", "filesystem", "about", "view-source", "chrome"}
+
 // redirectMatches compares a presented redirect address with a registered one:
-// character by character, except that the port of a loopback IP address may
-// differ, since a desktop client cannot know which one is free.
+// character by character, except that the port on this machine may differ,
+// since a desktop client cannot know which one is free. RFC 8252 7.3 says so for
+// loopback IP addresses; common clients publish http://localhost/callback and
+// mean the same, and browsers take localhost nowhere else.
 func redirectMatches(registered, presented string) bool {
 	if registered == presented {
 		return true
@@ -75,10 +99,7 @@ func redirectMatches(registered, presented string) bool {
 	if why != "" || r.Scheme != "http" || p.Scheme != "http" || r.Hostname() != p.Hostname() {
 		return false
 	}
-	if ip := net.ParseIP(r.Hostname()); ip == nil || !ip.IsLoopback() {
-		return false
-	}
-	return afterHost(registered, r) == afterHost(presented, p)
+	return loopback(r.Hostname()) && afterHost(registered, r) == afterHost(presented, p)
 }
 
 // afterHost gives what follows the host and port, as it was written.

@@ -93,7 +93,8 @@ func network(address string) string {
 }
 
 // readRegistration makes a client of a registration request. A missing
-// authentication method is client_secret_basic, RFC 7591 2.
+// authentication method is client_secret_basic, RFC 7591 2. What a client asks
+// for beyond what there is here is left out; the answer says what it got.
 func readRegistration(raw []byte) (Client, *fault) {
 	var m clientMetadata
 	if err := json.Unmarshal(raw, &m); err != nil {
@@ -105,17 +106,13 @@ func readRegistration(raw []byte) (Client, *fault) {
 	if strings.TrimSpace(m.Name) == "" {
 		m.Name = "Unnamed client"
 	}
-	for _, g := range m.GrantTypes {
-		if g != "authorization_code" && g != "refresh_token" {
-			return Client{}, badRequest("invalid_client_metadata", "grant_types may hold authorization_code and refresh_token")
-		}
+	if len(m.GrantTypes) > 0 && !slices.Contains(m.GrantTypes, "authorization_code") {
+		return Client{}, badRequest("invalid_client_metadata", "grant_types must hold authorization_code")
 	}
-	for _, t := range m.ResponseTypes {
-		if t != "code" {
-			return Client{}, badRequest("invalid_client_metadata", "response_types may hold code")
-		}
+	if len(m.ResponseTypes) > 0 && !slices.Contains(m.ResponseTypes, "code") {
+		return Client{}, badRequest("invalid_client_metadata", "response_types must hold code")
 	}
-	c := Client{Name: m.Name, RedirectURIs: m.RedirectURIs, AuthMethod: m.AuthMethod}
+	c := Client{Name: m.Name, RedirectURIs: withoutPrivate(m.RedirectURIs), AuthMethod: m.AuthMethod}
 	if issues := c.check(); len(issues) > 0 {
 		is := issues[0]
 		path := strings.NewReplacer("redirectUris", "redirect_uris", "authMethod", "token_endpoint_auth_method", "name", "client_name").Replace(is.Path)
