@@ -273,7 +273,7 @@ func TestConcurrentCodeOnTwoReplicas(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won > 1 {
+		if won != 1 {
 			t.Errorf("round %d: %d redeemed one code", round, won)
 		}
 	}

@@ -363,7 +363,7 @@ func TestConcurrentRedemption(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won > 1 {
+		if won != 1 {
 			t.Errorf("%d of 20 redeemed one code", won)
 		}
 	})

@@ -142,37 +142,57 @@ var errGrant = badRequest("invalid_grant", "the code or refresh token is not val
 
 // redeem trades a code for tokens. Whatever is wrong with the request, a code
 // that was presented is spent: its holder had it, so it is no secret any more.
+// Spending it and storing the tokens is one transaction, so of several who
+// present one code exactly one gets tokens; the others then end them, for one of
+// them is a thief and nobody knows which.
 func (s *Server) redeem(ctx context.Context, c Client, form url.Values) (*tokenAnswer, error) {
 	code, verifier := form.Get("code"), form.Get("code_verifier")
 	if code == "" || !verifierPattern.MatchString(verifier) {
 		return nil, badRequest("invalid_request", "code and code_verifier (43 to 128 characters) are required")
 	}
+	var made *tokenAnswer
+	known := false
 	now := s.clock()
-	var g grantRow
-	err := s.db.Write.NewRaw("UPDATE oauth_grants SET code_used_at = ? WHERE code_hash = ? AND code_used_at IS NULL RETURNING "+grantColumns,
-		now, digest(code)).Scan(ctx, &g)
-	if errors.Is(err, sql.ErrNoRows) {
-		// Unknown, or replayed: then somebody has a code that is not theirs.
-		if _, err := s.db.Write.NewRaw("UPDATE oauth_grants SET revoked_at = ? WHERE code_hash = ? AND revoked_at IS NULL", now, digest(code)).Exec(ctx); err != nil {
-			return nil, fmt.Errorf("revoke grant: %w", err)
+	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var g grantRow
+		err := tx.NewRaw("UPDATE oauth_grants SET code_used_at = ? WHERE code_hash = ? AND code_used_at IS NULL RETURNING "+grantColumns,
+			now, digest(code)).Scan(ctx, &g)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
 		}
+		known = true
+		if err != nil {
+			return err
+		}
+		if g.ClientID != c.ID || g.RevokedAt != nil || !g.CodeExpiresAt.After(now) || !verifies(verifier, g.Challenge) {
+			return nil
+		}
+		// OAuth 2.1 dropped redirect_uri here; OAuth 2.0 clients still send it.
+		if uri := form.Get("redirect_uri"); form.Has("redirect_uri") && uri != g.RedirectUri {
+			return nil
+		}
+		var scopes []string
+		if err := json.Unmarshal([]byte(g.Scopes), &scopes); err != nil {
+			return err
+		}
+		made, err = s.issue(ctx, tx, g.ID, c.ID, scopes, scopes)
+		return err
+	})
+	if errors.Is(err, errGrant) { // revoked meanwhile; nothing was stored
 		return nil, errGrant
 	}
 	if err != nil {
-		return nil, fmt.Errorf("consume code: %w", err)
+		return nil, fmt.Errorf("redeem code: %w", err)
 	}
-	if g.ClientID != c.ID || g.RevokedAt != nil || !g.CodeExpiresAt.After(now) || !verifies(verifier, g.Challenge) {
+	if !known { // or replayed: then somebody has a code that is not theirs
+		if _, err := s.db.Write.NewRaw("UPDATE oauth_grants SET revoked_at = ? WHERE code_hash = ? AND revoked_at IS NULL", now, digest(code)).Exec(ctx); err != nil {
+			return nil, fmt.Errorf("revoke grant: %w", err)
+		}
+	}
+	if made == nil {
 		return nil, errGrant
 	}
-	// OAuth 2.1 dropped redirect_uri here; OAuth 2.0 clients still send it.
-	if uri := form.Get("redirect_uri"); form.Has("redirect_uri") && uri != g.RedirectUri {
-		return nil, errGrant
-	}
-	var scopes []string
-	if err := json.Unmarshal([]byte(g.Scopes), &scopes); err != nil {
-		return nil, fmt.Errorf("read grant: %w", err)
-	}
-	return s.issue(ctx, g.ID, c.ID, scopes, scopes)
+	return made, nil
 }
 
 func verifies(verifier, challenge string) bool {
@@ -181,8 +201,9 @@ func verifies(verifier, challenge string) bool {
 }
 
 // issue makes a pair of tokens for a grant: an access token for scopes, and a
-// refresh token for all that was granted (RFC 6749 6).
-func (s *Server) issue(ctx context.Context, grantID, clientID string, scopes, granted []string) (*tokenAnswer, error) {
+// refresh token for all that was granted (RFC 6749 6). A grant that was revoked
+// meanwhile gives errGrant.
+func (s *Server) issue(ctx context.Context, tx bun.Tx, grantID, clientID string, scopes, granted []string) (*tokenAnswer, error) {
 	access, refresh := accessPrefix+newSecret(), refreshPrefix+newSecret()
 	now := s.clock()
 	narrow, err := json.Marshal(scopes)
@@ -193,28 +214,21 @@ func (s *Server) issue(ctx context.Context, grantID, clientID string, scopes, gr
 	if err != nil {
 		return nil, fmt.Errorf("encode scopes: %w", err)
 	}
-	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		// A revocation between consuming and here must win.
-		res, err := tx.NewRaw("UPDATE oauth_grants SET last_used_at = ? WHERE id = ? AND revoked_at IS NULL", now, grantID).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, errGrant)
-		}
-		if _, err := tx.NewRaw("UPDATE oauth_clients SET last_used_at = ? WHERE id = ?", now, clientID).Exec(ctx); err != nil {
-			return err
-		}
-		_, err = tx.NewRaw(`INSERT INTO oauth_tokens (hash, grant_id, kind, scopes, expires_at, created_at) VALUES (?, ?, 'access', ?, ?, ?), (?, ?, 'refresh', ?, ?, ?)`,
-			digest(access), grantID, string(narrow), db.Time(now.Add(accessLife)), now,
-			digest(refresh), grantID, string(full), db.Time(now.Add(refreshLife)), now).Exec(ctx)
-		return err
-	})
-	if errors.Is(err, errGrant) {
-		return nil, errGrant
-	}
+	res, err := tx.NewRaw("UPDATE oauth_grants SET last_used_at = ? WHERE id = ? AND revoked_at IS NULL", now, grantID).Exec(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("store tokens: %w", err)
+		return nil, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return nil, errors.Join(err, errGrant)
+	}
+	if _, err := tx.NewRaw("UPDATE oauth_clients SET last_used_at = ? WHERE id = ?", now, clientID).Exec(ctx); err != nil {
+		return nil, err
+	}
+	_, err = tx.NewRaw(`INSERT INTO oauth_tokens (hash, grant_id, kind, scopes, expires_at, created_at) VALUES (?, ?, 'access', ?, ?, ?), (?, ?, 'refresh', ?, ?, ?)`,
+		digest(access), grantID, string(narrow), db.Time(now.Add(accessLife)), now,
+		digest(refresh), grantID, string(full), db.Time(now.Add(refreshLife)), now).Exec(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return &tokenAnswer{AccessToken: access, TokenType: "Bearer", ExpiresIn: int(accessLife / time.Second), RefreshToken: refresh, Scope: strings.Join(scopes, " ")}, nil
 }
@@ -286,7 +300,18 @@ func (s *Server) refresh(ctx context.Context, c Client, form url.Values) (*token
 	if err := s.live(ctx, t.UserID); err != nil {
 		return nil, err
 	}
-	return s.issue(ctx, t.GrantID, c.ID, scopes, granted)
+	var made *tokenAnswer
+	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		made, err = s.issue(ctx, tx, t.GrantID, c.ID, scopes, granted)
+		return err
+	})
+	if errors.Is(err, errGrant) { // revoked meanwhile
+		return nil, errGrant
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store tokens: %w", err)
+	}
+	return made, nil
 }
 
 // usedAt keeps the first use: the grace does not begin anew with every repeat.
