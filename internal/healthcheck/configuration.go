@@ -172,7 +172,7 @@ func (s *Service) Update(ctx context.Context, id string, c Change, version *int6
 }
 
 // errMoved refuses an edit of something that changed since it was read.
-var errMoved = problem.Conflict("The configuration was changed by someone else meanwhile; load it again and repeat the change")
+var errMoved = problem.Conflict("The configuration was changed by someone else meanwhile; load it again and repeat the change").Because(problem.ErrMoved)
 
 // merge lays a change over the stored configuration and validates the whole.
 func (s *Service) merge(ctx context.Context, idb bun.IDB, row configurationRow, c Change) (prepared, Draft, error) {

@@ -18,7 +18,7 @@ import (
 var (
 	errNotFound     = problem.NotFound("Incident not found")
 	errLinkNotFound = problem.NotFound("Link not found")
-	errMoved        = problem.Conflict("This incident was changed by someone else in the meantime. Reload it and apply your change again.")
+	errMoved        = problem.Conflict("This incident was changed by someone else in the meantime. Reload it and apply your change again.").Because(problem.ErrMoved)
 	errResolved     = problem.Conflict("This incident is already resolved. Add an update to say more about it.").WithCode("ALREADY_RESOLVED")
 	errSystemGone   = problem.Field("systemIds", "a system was deleted in the meantime")
 )

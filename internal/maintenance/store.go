@@ -19,7 +19,7 @@ var (
 	errNotFound       = problem.NotFound("Maintenance not found")
 	errSeriesNotFound = problem.NotFound("Series not found")
 	errLinkNotFound   = problem.NotFound("Link not found")
-	errMoved          = problem.Conflict("This was changed by someone else in the meantime. Reload it and apply your change again.")
+	errMoved          = problem.Conflict("This was changed by someone else in the meantime. Reload it and apply your change again.").Because(problem.ErrMoved)
 )
 
 type row struct {

@@ -29,6 +29,10 @@ const (
 	KindUnavailable                     // SERVICE_UNAVAILABLE, 503
 )
 
+// ErrMoved is the cause of a conflict that no waiting ends: the thing was
+// changed after the version that the caller names.
+var ErrMoved = errors.New("changed since it was read")
+
 // Issue is one fault of an input: where and what.
 type Issue struct {
 	// Path is dotted for keys and bracketed for list positions, such as

@@ -175,7 +175,7 @@ test("FC-051: an answer goes on through a reload, each part of it shows once, an
   await expect.poll(() => hungUp, { timeout: 10_000 }).toBeGreaterThan(0);
   expect(hungUp - stopped).toBeLessThan(2000);
   await page.getByRole("button", { name: "Send" }).waitFor();
-  expect(await conversation().getByText("Stopped before it was complete.").count()).toBe(2);
+  await expect.poll(() => conversation().getByText("Stopped before it was complete.").count()).toBe(2);
   await once("Endless, and reloaded");
   model.next(({ say: text }) => text("Here I am again."));
   await say(page, "Are you there?");

@@ -78,6 +78,7 @@ type getProposalOutput struct {
 	AppliedBy      *proposal.Who   `json:"appliedBy,omitempty" doc:"Who applied or declined"`
 	Result         json.RawMessage `json:"result,omitempty" doc:"Result of an applied change"`
 	Error          string          `json:"error,omitempty" doc:"Why a change failed"`
+	Outdated       bool            `json:"outdated,omitempty" doc:"It failed because what it would change had changed"`
 	ConversationID string          `json:"conversationId,omitempty"`
 }
 
@@ -95,7 +96,7 @@ func (s *Service) toolOperations() []operation.Operation {
 			Description: "Runs the tool's dry run and stores the change for approval. Nothing is changed until the token is applied or a person approves it in the inbox, within a day."}, s.proposeTool),
 		operation.New(operation.Declaration{ID: "ai.applyTool", Kind: operation.Mutation, Caller: operation.Authenticated, Access: chat,
 			Summary:     "Apply a proposed change",
-			Description: "Carries out the stored payload, once. If the dry run refuses by now, the answer says why and the proposal keeps waiting."}, s.applyTool),
+			Description: "Carries out the stored payload, once. If the dry run refuses by now, the answer says why: the proposal keeps waiting, or is over because what it would change has changed."}, s.applyTool),
 		operation.New(operation.Declaration{ID: "ai.declineTool", Kind: operation.Mutation, Caller: operation.Authenticated, Access: chat,
 			Summary: "Decline a proposed change"}, s.declineTool),
 		operation.New(operation.Declaration{ID: "ai.getProposal", Kind: operation.Query, Caller: operation.Authenticated, Access: chat,
@@ -161,7 +162,7 @@ func (s *Service) getProposal(ctx context.Context, in *getProposalInput) (*getPr
 	}
 	out := &getProposalOutput{ToolCallID: r.ID, Status: r.Status, ToolName: r.ToolName, Effect: r.Effect, Summary: r.Summary,
 		Payload: r.Payload, Diff: r.Diff, Token: r.Token, ExpiresAt: r.ExpiresAt, ProposedAt: r.ProposedAt, AppliedAt: r.AppliedAt,
-		Result: r.Result, Error: r.Error, ConversationID: r.ConversationID}
+		Result: r.Result, Error: r.Error, Outdated: r.Outdated, ConversationID: r.ConversationID}
 	if r.AppliedBy.ID != "" {
 		out.AppliedBy = &r.AppliedBy
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 )
 
@@ -154,15 +155,37 @@ func (t *turn) fenced(messages []llm.Message) []llm.Message {
 			continue
 		}
 		if tl, ok := t.s.tools.Get(m.ToolName); ok && tl.Effect() != tool.Read {
-			if isCard(json.RawMessage(m.Text)) {
-				text += "\n" + confirmNote
-			} else {
-				text += "\n" + appliedNote
-			}
+			text += "\n" + cardNote(json.RawMessage(m.Text))
 		}
 		messages[i].Text = text
 	}
 	return messages
+}
+
+// cardNote is what the model has to know about a change that it asked for.
+func cardNote(output json.RawMessage) string {
+	var card struct {
+		Confirm  bool   `json:"__confirm"`
+		Status   string `json:"status"`
+		Outdated bool   `json:"outdated"`
+	}
+	if json.Unmarshal(output, &card) != nil || !card.Confirm {
+		return appliedNote
+	}
+	switch proposal.Status(card.Status) {
+	case proposal.Applied, proposal.Applying:
+		return appliedNote
+	case proposal.Rejected:
+		return declinedNote
+	case proposal.Expired:
+		return expiredNote
+	case proposal.Failed:
+		if card.Outdated {
+			return outdatedNote
+		}
+		return failedNote
+	}
+	return confirmNote
 }
 
 func (t *turn) fencedText(text string) string {

@@ -56,6 +56,15 @@ type confirmCard struct {
 
 const awaiting = "awaiting_operator"
 
+// What the model is told behind a card whose proposal has been decided since.
+const (
+	declinedNote = "The operator declined this change; nothing was changed. Do not propose it again unless asked."
+	expiredNote  = "Nobody decided in time: this change ran out and nothing was changed. Propose it again if the operator still wants it."
+	failedNote   = "The operator approved this change, but it failed. Tell the operator why, and look at the present state before you try anything again."
+	outdatedNote = "This card is out of date: what it would change had changed before it was applied, so nothing was done. " +
+		"When the operator still wants the change, look at the present state and propose it anew."
+)
+
 const confirmNote = "The card with this change is on the operator's screen and waits for a decision. This call has succeeded: stop, do not call the tool again for this change, do not claim it is applied. Tell the operator that you are waiting."
 
 // appliedCard is the result of a change that mode auto applied.
@@ -118,6 +127,9 @@ func cardNow(output json.RawMessage, rec *proposal.Record) (json.RawMessage, err
 		return nil, fmt.Errorf("read stored card: %w", err)
 	}
 	delete(card, "token")
+	if rec == nil || rec.Status != proposal.Proposed {
+		delete(card, "note") // it speaks of a card that waits
+	}
 	if rec == nil {
 		// The record is kept longer than any card can wait.
 		card["status"] = proposal.Expired
@@ -129,6 +141,9 @@ func cardNow(output json.RawMessage, rec *proposal.Record) (json.RawMessage, err
 	}
 	if rec.Error != "" {
 		card["error"] = rec.Error
+	}
+	if rec.Outdated {
+		card["outdated"] = true
 	}
 	if rec.Result != nil {
 		card["result"] = rec.Result

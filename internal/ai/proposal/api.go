@@ -3,6 +3,7 @@ package proposal
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/tool"
@@ -31,6 +32,7 @@ type callView struct {
 	Diff           []tool.Change   `json:"diff,omitempty"`
 	Payload        json.RawMessage `json:"payload,omitempty" doc:"What applying runs, without secrets"`
 	Error          string          `json:"error,omitempty"`
+	Outdated       bool            `json:"outdated,omitempty" doc:"It failed because what it would change had changed; error says how"`
 	ArgsHash       string          `json:"argsHash" doc:"SHA-256 of the arguments in canonical JSON"`
 	RequestedBy    whoView         `json:"requestedBy"`
 	DecidedBy      *whoView        `json:"decidedBy,omitempty" doc:"Who applied or declined it"`
@@ -43,6 +45,7 @@ type callView struct {
 
 type approvalsOutput struct {
 	Approvals []callView `json:"approvals" doc:"Those that expire soonest first, at most 200"`
+	Outdated  []callView `json:"outdated" doc:"Those that would still wait, but what they would change has changed; they cannot be applied"`
 }
 
 type callIDInput struct {
@@ -103,8 +106,15 @@ func (g *Gate) listApprovals(ctx context.Context, _ *operation.Empty) (*approval
 	if err != nil {
 		return nil, err
 	}
-	views, err := g.views(ctx, list)
-	return &approvalsOutput{Approvals: views}, err
+	old, err := g.Outdated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views, err := g.views(ctx, slices.Concat(list, old))
+	if err != nil {
+		return nil, err
+	}
+	return &approvalsOutput{Approvals: views[:len(list)], Outdated: views[len(list):]}, nil
 }
 
 func (g *Gate) approveCall(ctx context.Context, in *callIDInput) (*approveOutput, error) {
@@ -190,7 +200,7 @@ func (g *Gate) views(ctx context.Context, list []Record) ([]callView, error) {
 	out := make([]callView, len(list))
 	for i, r := range list {
 		v := callView{ToolCallID: r.ID, ToolName: r.ToolName, Effect: r.Effect, Status: r.Status, Transport: r.Transport,
-			Summary: r.Summary, Blocked: r.Blocked, Diff: r.Diff, Payload: r.Payload, Error: r.Error, ArgsHash: r.ArgsHash,
+			Summary: r.Summary, Blocked: r.Blocked, Diff: r.Diff, Payload: r.Payload, Error: r.Error, Outdated: r.Outdated, ArgsHash: r.ArgsHash,
 			RequestedBy: whoView{r.ProposedBy.Kind, r.ProposedBy.ID, names[r.ProposedBy.ID]},
 			Mine:        r.ProposedBy == Who{p.Kind, p.ID}, CreatedAt: r.CreatedAt, AppliedAt: r.AppliedAt, FinishedAt: r.FinishedAt}
 		if v.Mine {

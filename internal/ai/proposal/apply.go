@@ -79,9 +79,10 @@ type AppliedChange struct {
 
 // Apply carries out a proposal as the principal in ctx, who need not be the
 // proposer but must hold the tool's rules now. The dry run is repeated on the
-// stored payload first: when the world has moved so that it refuses, the error
-// says why and the proposal keeps waiting. After that the token is consumed
-// and the change runs to its end even when the caller goes away.
+// stored payload first: when it refuses what may still become possible, the
+// error says why and the proposal keeps waiting; when the target has changed, it
+// is out of date for good (ErrOutdated). After that the token is consumed and
+// the change runs to its end even when the caller goes away.
 func (g *Gate) Apply(ctx context.Context, tok string) (AppliedChange, error) {
 	p := authz.From(ctx)
 	if err := acceptable(p); err != nil {
@@ -106,7 +107,7 @@ func (g *Gate) apply(ctx context.Context, p authz.Principal, r *row) (AppliedCha
 	if err != nil {
 		return AppliedChange{}, err
 	}
-	if err := g.recheck(ctx, t, r, payload); err != nil {
+	if err := g.recheck(ctx, p, t, r, payload); err != nil {
 		return AppliedChange{}, err
 	}
 	if err := g.consume(ctx, p, r); err != nil {
@@ -138,6 +139,9 @@ func consumed(r *row) error {
 	if Status(r.Status) == Applied && r.FinishedAt == nil {
 		said = "This change is already being applied"
 	}
+	if r.Outdated {
+		said = "This proposal is out of date; ask for the change again"
+	}
 	e := problem.Conflict("%s (tool call %s)", said, r.ID).Because(ErrConsumed)
 	e.Issues = []problem.Issue{{Path: "toolCallId", Message: r.ID}}
 	return e
@@ -156,7 +160,7 @@ func (g *Gate) payload(r *row) (json.RawMessage, error) {
 
 // recheck validates the stored payload and repeats the dry run. A refusal that
 // only means "somebody else just applied this" is told as that.
-func (g *Gate) recheck(ctx context.Context, t tool.Tool, r *row, payload json.RawMessage) error {
+func (g *Gate) recheck(ctx context.Context, p authz.Principal, t tool.Tool, r *row, payload json.RawMessage) error {
 	err := t.Validate(payload)
 	if err == nil {
 		var dry tool.Dry
@@ -170,6 +174,9 @@ func (g *Gate) recheck(ctx context.Context, t tool.Tool, r *row, payload json.Ra
 	}
 	if now, lerr := g.load(ctx, r.ID); lerr == nil && Status(now.Status) != Proposed {
 		return g.open(now)
+	}
+	if refusal := g.outdated(ctx, p, t, r, payload, err); refusal != nil {
+		return g.giveUp(ctx, p, t, r, refusal, err)
 	}
 	return err
 }

@@ -140,20 +140,21 @@ func TestFC057_ApplyRunsTheStoredPayloadOrRefuses(t *testing.T) {
 		if _, err := f.g.Apply(f.ctx, first.Token); err != nil || f.things.value != "first" {
 			t.Fatalf("Apply = %v, value %q", err, f.things.value)
 		}
-		// The thing has moved: refused with the state, and still waiting.
+		// The thing has moved: refused, for good, with how it is now.
 		_, err := f.g.Apply(f.ctx, second.Token)
-		if p, ok := problem.As(err); !ok || p.Kind != problem.KindConflict || !strings.Contains(p.Message, "it is at version 2") || errors.Is(err, ErrConsumed) {
+		p, ok := problem.As(err)
+		if !ok || p.Status() != 409 || !errors.Is(err, ErrOutdated) || errors.Is(err, ErrConsumed) ||
+			!strings.Contains(p.Error(), `value: was "old", is now "first"`) {
 			t.Errorf("Apply on a moved thing = %v", err)
 		}
-		if rec, _ := f.g.Record(f.ctx, second.ID); rec.Status != Proposed {
-			t.Errorf("refused by the dry run, status = %s, want proposed", rec.Status)
+		if rec, _ := f.g.Record(f.ctx, second.ID); rec.Status != Failed || !rec.Outdated || rec.Error != p.Error() || rec.Token != "" || rec.AppliedBy.ID != "ada" {
+			t.Errorf("refused as out of date, record %+v", rec)
 		}
-		// When what it depends on is there, the same card works.
-		f.things.mu.Lock()
-		f.things.version = 1
-		f.things.mu.Unlock()
-		if _, err := f.g.Apply(f.ctx, second.Token); err != nil || f.things.value != "second" {
-			t.Errorf("Apply = %v, value %q", err, f.things.value)
+		if _, err := f.g.Apply(f.ctx, second.Token); !errors.Is(err, ErrConsumed) || !strings.Contains(err.Error(), "out of date") {
+			t.Errorf("Apply of one that is out of date = %v", err)
+		}
+		if f.things.effects.Load() != 1 {
+			t.Errorf("%d effects, want 1", f.things.effects.Load())
 		}
 		// Ten minutes and no more.
 		third := f.propose(t, `{"value":"third"}`)

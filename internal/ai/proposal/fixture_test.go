@@ -35,6 +35,8 @@ type things struct {
 	value   string
 	version int64
 
+	locked, gone, closed bool
+
 	effects  atomic.Int64
 	dryRuns  atomic.Int64
 	reads    atomic.Int64
@@ -72,7 +74,20 @@ func (th *things) tools() []tool.Tool {
 		th.mu.Lock()
 		defer th.mu.Unlock()
 		if in.Version != nil && *in.Version != th.version {
-			return problem.Conflict("The thing has changed since: it is at version %d", th.version)
+			return problem.Conflict("The thing has changed since: it is at version %d", th.version).Because(problem.ErrMoved)
+		}
+		return nil
+	}
+	needs := func() error {
+		th.mu.Lock()
+		defer th.mu.Unlock()
+		switch {
+		case th.locked:
+			return problem.Conflict("The thing is locked; unlock it first")
+		case th.gone:
+			return problem.NotFound("This thing does not exist")
+		case th.closed:
+			return problem.Conflict("The thing is closed")
 		}
 		return nil
 	}
@@ -86,6 +101,9 @@ func (th *things) tools() []tool.Tool {
 				return tool.Preview[setIn]{}, errors.New("canary-internal")
 			}
 			if err := conflict(in); err != nil {
+				return tool.Preview[setIn]{}, err
+			}
+			if err := needs(); err != nil {
 				return tool.Preview[setIn]{}, err
 			}
 			th.mu.Lock()

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db"
@@ -22,35 +20,7 @@ const maxWaiting = 200
 // and those of others that came from no chat and change what the principal may
 // change: a chat is its owner's alone. Those that end soonest come first. No tokens.
 func (g *Gate) Waiting(ctx context.Context) ([]Record, error) {
-	p := authz.From(ctx)
-	if err := acceptable(p); err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, t := range g.tools.For(p) {
-		names = append(names, t.Name())
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	var rows []row
-	err := g.db.Read.NewRaw("SELECT "+rowColumns+` FROM ai_tool_calls
-		WHERE status = ? AND proposal_expires_at > ? AND tool_name IN (?)
-			AND (transport <> ? OR (principal_kind = ? AND principal_id = ?))
-		ORDER BY proposal_expires_at, id LIMIT ?`,
-		Proposed, db.Time(g.now()), bun.List(names), Chat, p.Kind, p.ID, maxWaiting).Scan(ctx, &rows)
-	if err != nil {
-		return nil, fmt.Errorf("read waiting proposals: %w", err)
-	}
-	out := make([]Record, len(rows))
-	for i := range rows {
-		rec, err := g.record(&rows[i])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = *rec
-	}
-	return out, nil
+	return g.inbox(ctx, "status = ? AND proposal_expires_at > ?", Proposed, db.Time(g.now()))
 }
 
 // inInbox loads a proposal for a decision by id instead of by token. The person

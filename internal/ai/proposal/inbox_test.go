@@ -140,7 +140,11 @@ func TestInboxShowsWhatThePersonMayDecide(t *testing.T) {
 		if _, err := f.call(f.ctx, "ai.approveCall", `{"toolCallId":"`+api.ID+`"}`); kindOf(err) != problem.KindConflict {
 			t.Errorf("approval of a stale change: %v, want a conflict", err)
 		}
-		if _, err := f.call(f.ctx, "ai.rejectCall", `{"toolCallId":"`+api.ID+`"}`); err != nil {
+		if _, err := f.call(f.ctx, "ai.rejectCall", `{"toolCallId":"`+api.ID+`"}`); !errors.Is(err, ErrConsumed) {
+			t.Errorf("reject of a stale change: %v", err)
+		}
+		again := f.from(t, robot, API, "test.set", `{"value":"again"}`)
+		if _, err := f.call(f.ctx, "ai.rejectCall", `{"toolCallId":"`+again.ID+`"}`); err != nil {
 			t.Errorf("reject: %v", err)
 		}
 		if got := seen(bob); len(got) != 0 {

@@ -58,7 +58,9 @@ type Record struct {
 	// Result is the scrubbed result of an applied change.
 	Result json.RawMessage
 	// Error says why a change failed.
-	Error      string
+	Error string
+	// Outdated says that it failed because its target had changed.
+	Outdated   bool
 	ProposedBy Who
 	// AppliedBy is who applied or declined; empty while nobody did.
 	AppliedBy  Who
@@ -107,11 +109,12 @@ type row struct {
 	FinishedAt        *time.Time
 	CreatedAt         time.Time
 	ArgsHash          string
+	Outdated          bool
 }
 
 const rowColumns = `id, principal_kind, principal_id, transport, conversation_id, tool_name, effect, status,
 	proposal_nonce, proposal_expires_at, applied_by_kind, applied_by_id, result_snapshot, proposed_payload,
-	error, proposed_at, applied_at, finished_at, created_at, args_hash`
+	error, proposed_at, applied_at, finished_at, created_at, args_hash, outdated`
 
 // interrupted is the error of a row whose work never reported back.
 const interrupted = "The call was interrupted before it finished"
@@ -240,6 +243,7 @@ func (g *Gate) record(r *row) (*Record, error) {
 		ConversationID: text(r.ConversationID),
 		Result:         snap.Result,
 		Error:          text(r.Error),
+		Outdated:       r.Outdated,
 		ProposedBy:     Who{authz.Kind(r.PrincipalKind), r.PrincipalID},
 		AppliedBy:      Who{authz.Kind(text(r.AppliedByKind)), text(r.AppliedByID)},
 	}
