@@ -54,6 +54,14 @@ type messageMetadata struct {
 	Stopped bool   `json:"stopped,omitempty" doc:"The person stopped the turn"`
 	Error   string `json:"error,omitempty" doc:"Why the turn ended early"`
 	Running bool   `json:"running,omitempty" doc:"The message is still being written"`
+	// Answers is what a person decided just before; no message of theirs says it.
+	Answers *answersOutput `json:"answers,omitempty" doc:"The decision that the message answers"`
+}
+
+type answersOutput struct {
+	Kind       string `json:"kind" enum:"apply,decline"`
+	ToolCallID string `json:"toolCallId" doc:"Of the card that was decided on"`
+	Summary    string `json:"summary" doc:"What was decided on, in one line; empty when that is no longer known"`
 }
 
 type messageOutput struct {
@@ -183,8 +191,14 @@ func (s *Service) opGetConversation(ctx context.Context, in *idInput) (*getConve
 	out := &getConversationOutput{Conversation: *s.conversationOut(c), Messages: []messageOutput{}}
 	for _, m := range messages {
 		mo := messageOutput{ID: m.ID, Role: m.Role, Parts: m.Parts, CreatedAt: m.CreatedAt}
-		if m.Stopped || m.Error != "" || m.Writing {
+		if m.Stopped || m.Error != "" || m.Writing || m.Answers != nil {
 			mo.Metadata = &messageMetadata{Stopped: m.Stopped, Error: m.Error, Running: m.Writing}
+		}
+		if a := m.Answers; a != nil {
+			mo.Metadata.Answers = &answersOutput{Kind: "decline", ToolCallID: a.ToolCallID, Summary: a.summary}
+			if a.Applied {
+				mo.Metadata.Answers.Kind = "apply"
+			}
 		}
 		out.Messages = append(out.Messages, mo)
 	}

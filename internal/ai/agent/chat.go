@@ -258,6 +258,9 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		return nil, err
 	}
 	last, user, u := llm.Message{Role: llm.RoleUser}, (*Message)(nil), used{}
+	if made != nil {
+		t.answers = &answered{ToolCallID: made.rec.ID, Applied: made.apply}
+	}
 	switch {
 	case made != nil && conn.builtin():
 		last.Text = made.note(nil)

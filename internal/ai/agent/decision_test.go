@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -125,4 +126,65 @@ func TestTitlesThatPeopleGive(t *testing.T) {
 			t.Errorf("title %.20q: %v", bad, err)
 		}
 	}
+}
+
+// TestDecisionsStayInTheConversation checks that what a person decided is told
+// when the conversation is opened again, with the words of the proposal, also
+// when the answer to it failed, and that the model sees no more than before.
+func TestDecisionsStayInTheConversation(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		gateway := llmtest.NewServer(t)
+		connection := f.connection(gateway, nil)
+		conv := f.must(f.ada, "ai.createConversation", obj{"title": "t"})["id"].(string)
+		propose := func(name string) string {
+			gateway.Push(llmtest.Turn{Calls: []llm.ToolCall{llmtest.Call("1", "test_create", obj{"name": name})}}, llmtest.Turn{Text: "It waits."})
+			f.turn(conv, connection, "create "+name)
+			return f.token(conv)
+		}
+		answers := func() *answersOutput {
+			m := f.stored(conv)
+			if last := m[len(m)-1]; last.Metadata != nil {
+				return last.Metadata.Answers
+			}
+			return nil
+		}
+		token := propose("two")
+		if a := answers(); a != nil {
+			t.Errorf("an answer to words answers %+v", a)
+		}
+		gateway.Push(llmtest.Turn{Text: "Fine."})
+		f.turn(conv, connection, "", obj{"decision": obj{"token": token, "kind": "decline"}})
+		if a := answers(); a == nil || a.Kind != "decline" || a.Summary != "Create two" || a.ToolCallID == "" {
+			t.Errorf("declined: %+v", a)
+		}
+		token = propose("three")
+		f.must(f.ada, "ai.applyTool", obj{"token": token})
+		gateway.Push(llmtest.Turn{Status: http.StatusBadRequest, Body: `{"error":{"message":"no"}}`})
+		f.turn(conv, connection, "", obj{"decision": obj{"token": token, "kind": "apply"}})
+		if a := answers(); a == nil || a.Kind != "apply" || a.Summary != "Create three" {
+			t.Errorf("applied, with an answer that failed: %+v", a)
+		}
+		gateway.Push(llmtest.Turn{Text: "Both."})
+		f.turn(conv, connection, "and now?")
+		var sent struct {
+			Messages []struct {
+				Role, Content string
+				Calls         []any `json:"tool_calls"`
+			}
+		}
+		body := gateway.Requests()[len(gateway.Requests())-1].Body
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range sent.Messages {
+			if m.Content == "" && len(m.Calls) == 0 {
+				t.Errorf("the model is sent an empty message: %s", body)
+			}
+			if strings.Contains(m.Content, "Note from Checkstack") {
+				t.Errorf("a decision's note came back: %q", m.Content)
+			}
+		}
+	})
 }

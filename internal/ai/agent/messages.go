@@ -22,6 +22,8 @@ type Message struct {
 	CreatedAt time.Time
 	// Writing says that no turn has finished it; see running.go.
 	Writing bool
+	// Answers is the decision that the message answers, nil when it answers words.
+	Answers *answered
 
 	model []llm.Message
 }
@@ -31,8 +33,19 @@ type content struct {
 	Text    string `json:"text"`
 	Stopped bool   `json:"stopped,omitempty"`
 	Error   string `json:"error,omitempty"`
+	// Answers is set in an answer to a decision.
+	Answers *answered `json:"answers,omitempty"`
 	// Turn is set while the message is being written.
 	Turn *crashNote `json:"turn,omitempty"`
+}
+
+// answered is a decision that was answered. What was decided on is kept by its
+// proposal.
+type answered struct {
+	ToolCallID string `json:"toolCallId"`
+	Applied    bool   `json:"applied"`
+
+	summary string // for people, when shown; empty when the proposal is gone
 }
 
 // crashNote is what has to be known of a running turn when its process dies.
@@ -61,7 +74,7 @@ func encodeMessage(m Message, crash *crashNote) (*messageRow, error) {
 		return nil, fmt.Errorf("scrub message: %w", err)
 	}
 	r := &messageRow{ID: m.ID, Role: string(m.Role), Parts: parts, CreatedAt: db.Time(m.CreatedAt)}
-	if r.Content, err = json.Marshal(content{Text: scrub.Text(m.Text), Stopped: m.Stopped, Error: scrub.Text(m.Error), Turn: crash}); err != nil {
+	if r.Content, err = json.Marshal(content{Text: scrub.Text(m.Text), Stopped: m.Stopped, Error: scrub.Text(m.Error), Answers: m.Answers, Turn: crash}); err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
 	if len(m.model) > 0 {
@@ -159,7 +172,7 @@ func (r *messageRow) message() Message {
 	m := Message{ID: r.ID, Role: llm.Role(r.Role), CreatedAt: r.CreatedAt.UTC(), Parts: []Part{}}
 	var c content
 	if json.Unmarshal(r.Content, &c) == nil {
-		m.Text, m.Stopped, m.Error, m.Writing = c.Text, c.Stopped, c.Error, c.Turn != nil
+		m.Text, m.Stopped, m.Error, m.Answers, m.Writing = c.Text, c.Stopped, c.Error, c.Answers, c.Turn != nil
 	}
 	if json.Unmarshal(r.Parts, &m.Parts) != nil || (len(m.Parts) == 0 && m.Text != "") {
 		m.Parts = []Part{{Type: partText, Text: m.Text, State: stateDone}}
@@ -184,10 +197,13 @@ func (s *Service) present(ctx context.Context, c *Conversation, messages []Messa
 	kept := messages[:0]
 	for _, m := range messages {
 		if m.Writing && (deref(c.TurnID) != m.ID || !c.alive(s.now())) {
-			if len(m.Parts) == 0 {
+			if len(m.Parts) == 0 && m.Answers == nil {
 				continue
 			}
 			m.Writing, m.Error = false, interruptedText
+		}
+		if m.Answers != nil {
+			ids = append(ids, m.Answers.ToolCallID)
 		}
 		for _, p := range m.Parts {
 			if p.Type == partTool && (isCard(p.Output) || (p.unfinished() && !m.Writing)) {
@@ -201,6 +217,9 @@ func (s *Service) present(ctx context.Context, c *Conversation, messages []Messa
 		return nil, err
 	}
 	for _, m := range kept {
+		if m.Answers != nil && records[m.Answers.ToolCallID] != nil {
+			m.Answers.summary = records[m.Answers.ToolCallID].Summary
+		}
 		for i := range m.Parts {
 			p := &m.Parts[i]
 			rec := records[p.ToolCallID]

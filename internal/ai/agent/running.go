@@ -65,7 +65,7 @@ func (s *Service) open(ctx context.Context, t *turn, user *Message, u used) erro
 		}
 		rows = append(rows, row)
 	}
-	answer, err := encodeMessage(Message{ID: t.id, Role: llm.RoleAssistant, CreatedAt: t.now}, t.crashNote(llm.Usage{}))
+	answer, err := encodeMessage(Message{ID: t.id, Role: llm.RoleAssistant, CreatedAt: t.now, Answers: t.answers}, t.crashNote(llm.Usage{}))
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (t *turn) save(ctx context.Context) {
 	parts, err := storedParts(snap.parts)
 	if err == nil {
 		var row *messageRow
-		m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Parts: parts, CreatedAt: t.now, model: snap.added}
+		m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Parts: parts, CreatedAt: t.now, Answers: t.answers, model: snap.added}
 		if row, err = encodeMessage(m, t.crashNote(snap.usage)); err == nil {
 			_, err = t.s.db.ExecPrepared(ctx, t.s.db.Write, "UPDATE ai_messages SET content = ?, parts = ?, model_messages = ? WHERE id = ?",
 				string(row.Content), string(row.Parts), row.model(), t.id)
@@ -271,11 +271,12 @@ func (t *turn) finish(ctx context.Context, failure error) {
 	if t.out.isHolding() {
 		snap.parts, snap.added = nil, nil // nobody has seen them
 	}
-	shown := false
+	// What the person decided stays in the conversation, also without an answer.
+	shown := t.answers != nil
 	for _, p := range snap.parts {
 		shown = shown || p.Type != partStep
 	}
-	m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Stopped: stopped, CreatedAt: t.now, model: snap.added}
+	m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Stopped: stopped, CreatedAt: t.now, Answers: t.answers, model: snap.added}
 	if failure != nil && !stopped {
 		m.Error = llm.UserText(failure)
 	}
@@ -393,7 +394,7 @@ func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
 				return err
 			}
 		}
-		if string(rows[0].Parts) == "[]" {
+		if string(rows[0].Parts) == "[]" && body.Answers == nil {
 			_, err := tx.NewRaw("DELETE FROM ai_messages WHERE id = ?", rows[0].ID).Exec(ctx)
 			return err
 		}

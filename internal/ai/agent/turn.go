@@ -41,9 +41,10 @@ type turn struct {
 	fence     string        // the mark around foreign text, new in each turn
 	notes     notes
 	out       *stream
-	question  string // the person's words; empty in a decision turn
-	guarded   bool   // the topic guard looks at question
-	title     bool   // the conversation has none yet
+	question  string    // the person's words; empty in a decision turn
+	answers   *answered // the decision of a decision turn
+	guarded   bool      // the topic guard looks at question
+	title     bool      // the conversation has none yet
 	headless  *headless
 	verdict   chan struct{} // closed when the guard has decided; nil without one
 	ledger    ledger

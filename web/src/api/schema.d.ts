@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a proposed change
-         * @description Carries out the stored payload, once. If the dry run refuses by now, the answer says why and the proposal keeps waiting.
+         * @description Carries out the stored payload, once. If the dry run refuses by now, the answer says why: the proposal keeps waiting, or is over because what it would change has changed.
          */
         post: operations["ai_applyTool"];
         delete?: never;
@@ -2535,6 +2535,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AgentAnswersOutput: {
+            /** @enum {string} */
+            kind: "apply" | "decline";
+            /** @description What was decided on, in one line; empty when that is no longer known */
+            summary: string;
+            /** @description Of the card that was decided on */
+            toolCallId: string;
+        };
         AgentApplyOutput: {
             /** @description The tool's result */
             result: unknown;
@@ -2650,6 +2658,8 @@ export interface components {
             error?: string;
             /** Format: date-time */
             expiresAt: string;
+            /** @description It failed because what it would change had changed */
+            outdated?: boolean;
             /** @description Credentials are covered */
             payload: unknown;
             /** Format: date-time */
@@ -2713,6 +2723,8 @@ export interface components {
             tools: components["schemas"]["AgentToolDescriptor"][];
         };
         AgentMessageMetadata: {
+            /** @description The decision that the message answers */
+            answers?: components["schemas"]["AgentAnswersOutput"];
             /** @description Why the turn ended early */
             error?: string;
             /** @description The message is still being written */
@@ -4811,6 +4823,8 @@ export interface components {
         ProposalApprovalsOutput: {
             /** @description Those that expire soonest first, at most 200 */
             approvals: components["schemas"]["ProposalCallView"][];
+            /** @description Those that would still wait, but what they would change has changed; they cannot be applied */
+            outdated: components["schemas"]["ProposalCallView"][];
         };
         ProposalApproveOutput: {
             /** @description What the tool answered, without secrets */
@@ -4844,6 +4858,8 @@ export interface components {
             finishedAt?: string;
             /** @description Whether the caller asked for it */
             mine: boolean;
+            /** @description It failed because what it would change had changed; error says how */
+            outdated?: boolean;
             /** @description What applying runs, without secrets */
             payload?: unknown;
             requestedBy: components["schemas"]["ProposalWhoView"];

@@ -3,7 +3,7 @@ import { useChat } from "@ai-sdk/react";
 import { useQueryClient } from "@tanstack/react-query";
 import type { UIMessage } from "ai";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { api, call, type Output } from "@/api/client";
+import { api, call } from "@/api/client";
 import { toApiError } from "@/api/errors";
 import { Announcer } from "./announcer";
 import { applyTool, stopTurn, useConversations, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
@@ -14,22 +14,16 @@ import { Composer, focusComposer, type Choice } from "./composer";
 import { chatError, Refusal, type ChatError } from "./error-text";
 import type { ConfirmCard } from "./fold";
 import { noteDraft, takePending } from "./pending";
+import { settledMessages } from "./stored";
 import { Transcript } from "./transcript";
 import { createTransport, type DecisionBody } from "./transport";
 
-type Stored = Output<"/rest/ai/getConversation", "get">;
 type Turn = { decision: DecisionBody; summary: string };
 
 /** What a change can make stale, whichever tool made it. */
 const changed = ["catalog", "healthcheck", "system", "incident", "maintenance"];
 
 const stored = (id: string) => call(api.GET("/rest/ai/getConversation", { params: { query: { id } } }));
-
-/** The stored messages without the one that a running turn is writing: the stream that follows it brings it. */
-export function settledMessages({ conversation, messages }: Stored): UIMessage[] {
-  const all = (messages ?? []) as unknown as UIMessage[];
-  return conversation.running ? all.filter((message) => (message.metadata as { running?: boolean } | undefined)?.running !== true) : all;
-}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

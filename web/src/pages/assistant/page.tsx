@@ -9,11 +9,12 @@ import { Sheet } from "@/ui/dialog";
 import { EmptyState, ErrorState, SkeletonBlock } from "@/ui/feedback";
 import { useTitle } from "@/ui/page";
 import { useConversation, useConversations, useIntegrations, useRestoreConversation, type Conversation, type Integration } from "./api";
-import { Chat, settledMessages } from "./chat";
+import { Chat } from "./chat";
 import { NamesProvider } from "./names";
 import { NewChat } from "./new-chat";
 import { peekPending } from "./pending";
 import { ConversationList, titleOf } from "./sidebar";
+import { settledMessages, storedMessages } from "./stored";
 import { Transcript } from "./transcript";
 
 export function Component() {
@@ -104,8 +105,7 @@ function Existing({ id, integrations }: { id: string; integrations: Integration[
     );
   }
   const { conversation } = stored.data;
-  const messages = (stored.data.messages ?? []) as unknown as UIMessage[];
-  if (conversation.archived) return <Archived conversation={conversation} messages={messages} onRestored={() => void stored.refetch()} />;
+  if (conversation.archived) return <Archived conversation={conversation} messages={storedMessages(stored.data)} onRestored={() => void stored.refetch()} />;
   return <Chat conversation={conversation} initial={settledMessages(stored.data)} integrations={integrations} />;
 }
 
