@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/checkstack/checkstack/internal/db/dbtest"
 	"github.com/checkstack/checkstack/web"
 )
 
@@ -94,56 +95,55 @@ func (c *typescriptClient) asked(t *testing.T, p *product, answer string, signed
 
 // TestTypeScriptClient goes the whole path of an official client with a person
 // in Chromium: 401, metadata, registration of both kinds, signing in, consent,
-// token, list, call, refresh, revoked.
+// token, list, call, refresh, revoked. One kind is on either database.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	if _, ok := web.Files(); !ok {
 		t.Fatal("the web interface is not built: make build")
 	}
-	for _, kind := range []string{"registration", "document"} {
+	for kind, database := range map[string]func(testing.TB) string{"registration": func(testing.TB) string { return "" }, "document": dbtest.PostgresURL} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			eachProduct(t, func(t *testing.T, p *product) {
-				// The client finds another port free than the one it published.
-				p.domains.oauth.ReadDocumentsWith(&http.Client{Transport: publishedDocuments{"http://127.0.0.1:7777/callback"}})
-				p.signUp(t)
-				p.must(t, "/rest/auth/setMcpOAuthSettings", `{"enabled":true,"allowDynamicClientRegistration":true}`)
-				args := []string{p.server.URL + "/api/ai/mcp", `{"email":"ann@example.com","password":"` + adminPassword + `"}`, "Allow"}
-				if kind == "document" {
-					args[2] = "Deny,Allow"
-					args = append(args, documentID)
-				}
-				c := newTypescriptClient(t, args...)
-				if kind == "document" {
-					c.asked(t, p, "Deny", true, "Let Published client in?", "described by agent.example.com")
-					c.asked(t, p, "Allow", false, "Let Published client in?")
-				} else {
-					c.asked(t, p, "Allow", true, "Let Test client in?", "Nobody has verified its name")
-				}
-				connected := c.expect(t, "connected")
-				if (connected.Client == documentID) != (kind == "document") || connected.Scope != "checkstack:read" {
-					t.Errorf("connected as %q with %q", connected.Client, connected.Scope)
-				}
-				if tools := c.expect(t, "listed").Tools; !slices.Contains(tools, "incident_list") || slices.Contains(tools, "incident_create") {
-					t.Errorf("tools %v", tools)
-				}
-				if called := c.expect(t, "called"); called.IsError || !strings.Contains(called.Text, "checkedSources") {
-					t.Errorf("call: %+v", called)
-				}
-				if !c.expect(t, "refreshed").Rotated {
-					t.Error("the refresh token was not rotated")
-				}
-				p.must(t, "/rest/auth/disconnectClient", `{"id":"`+connected.Client+`"}`)
-				if _, err := io.WriteString(c.in, "go on\n"); err != nil {
-					t.Fatal(err)
-				}
-				if s := c.expect(t, "revoked"); s.Served || !strings.Contains(s.Text, "InvalidGrantError") { // from its try to refresh
-					t.Errorf("after revocation: %+v", s)
-				}
-				if s := c.expect(t, "ended"); len(s.Complaints) > 0 {
-					t.Errorf("the browser complained: %v", s.Complaints)
-				}
-			})
+			p := newProduct(t, database(t))
+			// The client finds another port free than the one it published.
+			p.domains.oauth.ReadDocumentsWith(&http.Client{Transport: publishedDocuments{"http://127.0.0.1:7777/callback"}})
+			p.signUp(t)
+			p.must(t, "/rest/auth/setMcpOAuthSettings", `{"enabled":true,"allowDynamicClientRegistration":true}`)
+			args := []string{p.server.URL + "/api/ai/mcp", `{"email":"ann@example.com","password":"` + adminPassword + `"}`, "Allow"}
+			if kind == "document" {
+				args[2] = "Deny,Allow"
+				args = append(args, documentID)
+			}
+			c := newTypescriptClient(t, args...)
+			if kind == "document" {
+				c.asked(t, p, "Deny", true, "Let Published client in?", "described by agent.example.com")
+				c.asked(t, p, "Allow", false, "Let Published client in?")
+			} else {
+				c.asked(t, p, "Allow", true, "Let Test client in?", "Nobody has verified its name")
+			}
+			connected := c.expect(t, "connected")
+			if (connected.Client == documentID) != (kind == "document") || connected.Scope != "checkstack:read" {
+				t.Errorf("connected as %q with %q", connected.Client, connected.Scope)
+			}
+			if tools := c.expect(t, "listed").Tools; !slices.Contains(tools, "incident_list") || slices.Contains(tools, "incident_create") {
+				t.Errorf("tools %v", tools)
+			}
+			if called := c.expect(t, "called"); called.IsError || !strings.Contains(called.Text, "checkedSources") {
+				t.Errorf("call: %+v", called)
+			}
+			if !c.expect(t, "refreshed").Rotated {
+				t.Error("the refresh token was not rotated")
+			}
+			p.must(t, "/rest/auth/disconnectClient", `{"id":"`+connected.Client+`"}`)
+			if _, err := io.WriteString(c.in, "go on\n"); err != nil {
+				t.Fatal(err)
+			}
+			if s := c.expect(t, "revoked"); s.Served || !strings.Contains(s.Text, "InvalidGrantError") { // from its try to refresh
+				t.Errorf("after revocation: %+v", s)
+			}
+			if s := c.expect(t, "ended"); len(s.Complaints) > 0 {
+				t.Errorf("the browser complained: %v", s.Complaints)
+			}
 		})
 	}
 }

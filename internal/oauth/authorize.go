@@ -220,13 +220,22 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, err error) {
 <body><main><h1>This client cannot be let in</h1><p>%s</p><p><a href="/">Go to Checkstack</a></p></main></body></html>`, html.EscapeString(f.Description))
 }
 
-const browserCookie = "checkstack_oauth"
+// browserCookie is the name of the cookie that ties a request to authorize to a
+// browser. Over https the prefix keeps a neighbouring host from planting one.
+func (s *Server) browserCookie() string {
+	if s.secure() {
+		return "__Host-checkstack_oauth"
+	}
+	return "checkstack_oauth"
+}
+
+func (s *Server) secure() bool { return strings.HasPrefix(s.base, "https://") }
 
 // storeAsk keeps a request until the person has decided, tied to the browser
 // that began it: a link to somebody else's request shows nothing.
 func (s *Server) storeAsk(ctx context.Context, w http.ResponseWriter, r *http.Request, a ask) (string, error) {
 	browser := ""
-	if c, err := r.Cookie(browserCookie); err == nil && len(c.Value) == len(digest("")) {
+	if c, err := r.Cookie(s.browserCookie()); err == nil && len(c.Value) == len(digest("")) {
 		browser = c.Value
 	} else {
 		browser = newSecret()
@@ -246,8 +255,8 @@ func (s *Server) storeAsk(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return "", fmt.Errorf("store request: %w", err)
 	}
-	http.SetCookie(w, &http.Cookie{Name: browserCookie, Value: browser, Path: mount, MaxAge: int(requestLife / time.Second), HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.base, "https://")})
+	http.SetCookie(w, &http.Cookie{Name: s.browserCookie(), Value: browser, Path: "/", MaxAge: int(requestLife / time.Second), HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: s.secure()})
 	return id, nil
 }
 

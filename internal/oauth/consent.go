@@ -55,7 +55,7 @@ func (s *Server) waiting(r *http.Request, id string) (ask, authz.Principal, erro
 	if err != nil {
 		return ask{}, p, err
 	}
-	c, cerr := r.Cookie(browserCookie)
+	c, cerr := r.Cookie(s.browserCookie())
 	if !set.Enabled || cerr != nil || !storable(id) {
 		return ask{}, p, errNoRequest
 	}

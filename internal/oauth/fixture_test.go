@@ -98,7 +98,7 @@ func setup(t *testing.T, d *db.DB) *fixture {
 		mux.ServeHTTP(w, r.WithContext(authz.With(r.Context(), p)))
 	}))
 	t.Cleanup(f.web.Close)
-	f.Server = New(Deps{DB: d, People: f, Rules: func() []authz.Rule { return catalog }, HTTP: &http.Client{Transport: f}, BaseURL: f.web.URL,
+	f.Server = New(Deps{DB: d, People: f, Rules: func() []authz.Rule { return catalog }, HTTP: &http.Client{Transport: f, CheckRedirect: browser().CheckRedirect}, BaseURL: f.web.URL,
 		ClientAddress: func(r *http.Request) string { return r.Header.Get("X-Test-Address") }, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { f.mu.Lock(); defer f.mu.Unlock(); return f.at }})
 	f.Mount(mux)
