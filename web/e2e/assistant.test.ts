@@ -479,6 +479,36 @@ test("a model's change waits as a card, and two tabs agree about it", async () =
   await page.goBack();
 });
 
+test("FC-057: a card whose system has changed meanwhile is out of date, and asking again makes a new one", async () => {
+  const { id } = await rest<{ id: string }>(page, "POST", "catalog/createSystem", { name: "Old ledger" });
+  const rename = () => {
+    model.next(({ call }) => call("catalog_updateSystem", { id, name: "Main ledger" }));
+    model.next(({ say: text }) => text("I wait for your decision."));
+  };
+  rename();
+  await say(page, "Call the old ledger Main ledger");
+  const card = page.getByRole("region", { name: "Update system" });
+  const apply = card.getByRole("button", { name: "Apply change" });
+  await apply.waitFor();
+  await rest(page, "PATCH", "catalog/updateSystem", { id, data: { name: "Ledger of 2026" } });
+  await apply.click();
+  await card.getByText("Out of date", { exact: true }).waitFor();
+  await card.getByText('name: was "Old ledger", is now "Ledger of 2026"').waitFor();
+  expect(await apply.count()).toBe(0);
+  expect(await card.getByRole("button", { name: "Decline" }).count()).toBe(0);
+  expect(await inspect(page, "assistant-outdated")).toEqual([]);
+  await page.reload();
+  await card.getByText("Out of date", { exact: true }).waitFor();
+  rename();
+  await turn(page, () => card.getByRole("button", { name: "Ask again" }).click());
+  // The model knows what became of its first card.
+  expect(model.bodies.at(-1)).toContain("This card is out of date");
+  expect(await conversation().getByText("Call the old ledger Main ledger").count()).toBe(2);
+  model.next(({ say: text }) => text("Renamed."));
+  await turn(page, () => apply.click());
+  await card.getByText("Applied", { exact: true }).waitFor();
+});
+
 test("in the other mode a harmless change is applied at once, a destructive one still asks", async () => {
   await page.goto(`${baseUrl}/ai/chat`);
   await pick("Model", /Built-in assistant/);

@@ -14,11 +14,12 @@ import { useToolCall, type Call } from "./api";
 import { phaseOf, type Outcome, type Phase } from "./inbox";
 import { doorPhrases, timeLeft, whoName } from "./words";
 
-const words: Record<Exclude<Phase, "open" | "busy">, { label: string; tone: "neutral" | "good" | "danger" | "accent" }> = {
+const words: Record<Exclude<Phase, "open" | "busy">, { label: string; tone: "neutral" | "good" | "danger" | "accent" | "warn" }> = {
   applied: { label: "Applied", tone: "good" },
   declined: { label: "Declined", tone: "neutral" },
   expired: { label: "Expired", tone: "neutral" },
   failed: { label: "Failed", tone: "danger" },
+  outdated: { label: "Out of date", tone: "warn" },
   applying: { label: "Being applied", tone: "accent" },
   gone: { label: "No longer waiting", tone: "neutral" },
 };
@@ -39,7 +40,8 @@ export function ApprovalCard({ call: stored, waiting, outcome, focused, onApprov
   const destructive = call.effect === "destructive";
   const expires = call.expiresAt ? new Date(call.expiresAt) : undefined;
   const diff = readDiff(call.diff);
-  const error = outcome?.state === "failed" ? outcome.message : phase === "failed" ? (call.error ?? "The change failed; nothing further was done.") : undefined;
+  const outdated = phase === "outdated";
+  const error = outdated ? call.error : outcome?.state === "failed" ? outcome.message : phase === "failed" ? (call.error ?? "The change failed; nothing further was done.") : undefined;
   const title = actionTitle(call.toolName);
 
   useEffect(() => {
@@ -106,7 +108,7 @@ export function ApprovalCard({ call: stored, waiting, outcome, focused, onApprov
           </p>
         ) : null}
         {error ? (
-          <p role="alert" className="mt-3 rounded-[8px] bg-unhealthy-soft px-3 py-2 break-words text-unhealthy-ink">
+          <p role="alert" className={clsx("mt-3 rounded-[8px] px-3 py-2 break-words", outdated ? "bg-degraded-soft text-degraded-ink" : "bg-unhealthy-soft text-unhealthy-ink")}>
             {error}
           </p>
         ) : null}
@@ -146,6 +148,7 @@ function Ending({ phase, call, outcome }: { phase: Exclude<Phase, "open" | "busy
     declined: `${decider ?? "Somebody"} declined; nothing was changed.`,
     expired: "Nobody decided in time; nothing was changed. Whoever asked has to ask again.",
     failed: "The change was tried and did not succeed. It is not tried again.",
+    outdated: "Nothing was changed. Whoever asked has to look again and ask anew.",
     applying: `${decider ?? "Somebody"} applied this change; it is being carried out.`,
     gone: "This change no longer waits for you: somebody else decided it, or your rights have changed.",
   }[phase];

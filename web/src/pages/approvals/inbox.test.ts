@@ -44,6 +44,13 @@ test("decided elsewhere: the log says how, and without the log nothing is claime
   expect(phaseOf(make("a"), false, undefined, undefined, new Date("2026-07-01T13:00:01Z"))).toBe("expired");
 });
 
+test("one that is out of date says so, here and when others see it", () => {
+  const old = make("a", { status: "failed", outdated: true });
+  expect(phaseOf(old, false, undefined, undefined, now)).toBe("outdated");
+  expect(phaseOf(make("a"), false, { state: "failed", message: "no" }, old, now)).toBe("outdated");
+  expect(phaseOf(make("a"), false, undefined, make("a", { status: "failed" }), now)).toBe("failed");
+});
+
 test("what the reader did here is shown before the server says so", () => {
   expect(phaseOf(make("a"), true, { state: "applying" }, undefined, now)).toBe("busy");
   expect(phaseOf(make("a"), true, { state: "applied", result: null }, undefined, now)).toBe("applied");

@@ -22,6 +22,8 @@ export type Phase =
   | "declined"
   | "expired"
   | "failed"
+  /** Cannot be applied any more: what it would change has changed. */
+  | "outdated"
   | "applying"
   /** No longer in the inbox, and the reader may not see what became of it. */
   | "gone";
@@ -42,6 +44,7 @@ export function phaseOf(call: Call, waiting: boolean, outcome: Outcome | undefin
     case "rejected":
       return "declined";
     case "failed":
+      return (log ?? call).outdated ? "outdated" : "failed";
     case "expired":
     case "applying":
       return status;

@@ -24,7 +24,7 @@ export function Component() {
   const [outcomes, setOutcomes] = useState<Record<string, Outcome>>({});
   const [seen, setSeen] = useState<{ from: readonly Call[] | undefined; calls: Call[] }>({ from: undefined, calls: [] });
   const fresh = approvals.data?.approvals;
-  if (fresh && fresh !== seen.from) setSeen({ from: fresh, calls: mergeSeen(seen.calls, fresh) });
+  if (fresh && fresh !== seen.from) setSeen({ from: fresh, calls: mergeSeen(seen.calls, [...fresh, ...(approvals.data?.outdated ?? [])]) });
 
   const focusedId = params.get("call") ?? "";
   const door = doors.find((each) => each.value === params.get("door"))?.value;

@@ -73,12 +73,13 @@ function Json({ label, value }: { label: string; value: unknown }) {
 /**
  * A change that waits for the reader. It stays after the decision, with what
  * became of it. unblocked: what had to happen first has happened meanwhile.
+ * onAskAgain: repeats what the reader had asked for.
  */
-export function ConfirmCardView({ card: stored, decision, unblocked = false, onApply, onDecline }: { card: ConfirmCard; decision: Decision | undefined; unblocked?: boolean; onApply?: () => void; onDecline?: () => void }) {
+export function ConfirmCardView({ card: stored, decision, unblocked = false, onApply, onDecline, onAskAgain }: { card: ConfirmCard; decision: Decision | undefined; unblocked?: boolean; onApply?: () => void; onDecline?: () => void; onAskAgain?: () => void }) {
   const now = useNow();
   const id = useId();
   // Another tab, or someone with the API, may decide while this page is open.
-  const proposal = useProposal(stored.toolCallId, decision === undefined && isOpen(stored, now));
+  const proposal = useProposal(stored.toolCallId, (decision === undefined || decision.state === "failed") && isOpen(stored, now));
   const card = withState(stored, proposal.data);
   const safe = useRef<HTMLButtonElement>(null);
   const destructive = card.effect === "destructive";
@@ -89,11 +90,12 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
   const open = waiting && !expired && card.token !== undefined && onApply !== undefined;
   const busy = decision?.state === "applying";
   const declined = settled === "declined" || settled === "rejected";
+  const outdated = settled === "failed" && card.outdated;
   useSafeFocus(safe, destructive && open);
   const frame = useRef<HTMLElement>(null);
   useKeptFocus(frame, open);
   const target = settled === "applied" ? targetOf(card.toolName, card.payload, decision?.state === "applied" ? (decision.result ?? card.result) : card.result) : undefined;
-  const error = decision?.state === "failed" ? decision.message : settled === "failed" ? (card.error ?? "The change failed; nothing further was done.") : undefined;
+  const error = decision?.state === "failed" && !outdated ? decision.message : settled === "failed" ? (card.error ?? "The change failed; nothing further was done.") : undefined;
   return (
     <section
       ref={frame}
@@ -113,7 +115,7 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
           {declined ? <Badge>Declined</Badge> : null}
           {expired ? <Badge>Expired</Badge> : null}
           {settled === "applying" ? <Badge>Being applied</Badge> : null}
-          {settled === "failed" ? <Badge tone="danger">Failed</Badge> : null}
+          {outdated ? <Badge tone="warn">Out of date</Badge> : settled === "failed" ? <Badge tone="danger">Failed</Badge> : null}
         </span>
       </header>
       <div className="px-4 py-3">
@@ -128,7 +130,7 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
           </p>
         ) : null}
         {error ? (
-          <p role="alert" className="mt-3 rounded-[8px] bg-unhealthy-soft px-3 py-2 break-words text-unhealthy-ink">
+          <p role="alert" className={clsx("mt-3 rounded-[8px] px-3 py-2 break-words", outdated ? "bg-degraded-soft text-degraded-ink" : "bg-unhealthy-soft text-unhealthy-ink")}>
             {error}
           </p>
         ) : null}
@@ -146,6 +148,11 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
           <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
             {destructive ? actionTitle(card.toolName) : "Apply change"}
           </Button>
+        </footer>
+      ) : null}
+      {outdated && onAskAgain ? (
+        <footer className="flex justify-end border-t border-line px-4 py-2.5">
+          <Button onClick={onAskAgain}>Ask again</Button>
         </footer>
       ) : null}
       <OpenLink target={target} />

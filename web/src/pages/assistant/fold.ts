@@ -14,6 +14,8 @@ export type ConfirmCard = {
   diff: FieldChange[] | undefined;
   result: unknown;
   error: string | undefined;
+  /** It failed because what it would change had changed; error says how. */
+  outdated: boolean;
   /** What must happen before this can be applied; applying earlier is refused. */
   blocked: string | undefined;
 };
@@ -77,15 +79,16 @@ export function readConfirm(output: unknown, callId: string): ConfirmCard | unde
     diff: readDiff(fields.diff),
     result: fields.result,
     error: text(fields.error),
+    outdated: fields.outdated === true,
     blocked: text(fields.blocked) || undefined,
   };
 }
 
 /** Brings a card to the present state of its proposal, which may have been decided elsewhere. */
-export function withState(card: ConfirmCard, now: { status: string; result?: unknown; error?: string | undefined } | undefined): ConfirmCard {
+export function withState(card: ConfirmCard, now: { status: string; result?: unknown; error?: string | undefined; outdated?: boolean | undefined } | undefined): ConfirmCard {
   if (!now || now.status === card.status || (now.status === "proposed" && card.status === "awaiting_operator")) return card;
   const waiting = now.status === "proposed";
-  return { ...card, status: now.status, token: waiting ? card.token : undefined, result: now.result ?? card.result, error: now.error ?? card.error };
+  return { ...card, status: now.status, token: waiting ? card.token : undefined, result: now.result ?? card.result, error: now.error ?? card.error, outdated: now.outdated ?? card.outdated };
 }
 
 /** Whether a card waits for a decision that can still be made. */

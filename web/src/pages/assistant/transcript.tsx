@@ -74,8 +74,8 @@ export function Transcript({
         }}
       >
         <div ref={content} className="mx-auto grid w-full max-w-[820px] grid-cols-[minmax(0,1fr)] gap-4 px-3 py-5 md:px-6">
-          {messages.map((message) => (
-            <Message key={message.id} message={message} settled={!streaming || message !== last} decisions={decisions} {...(onAnswer && !streaming && message === last ? { onAnswer } : {})} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
+          {messages.map((message, i) => (
+            <Message key={message.id} message={message} settled={!streaming || message !== last} decisions={decisions} {...(onAnswer && !streaming ? { onAskAgain: () => onAnswer(askedBefore(messages, i)) } : {})} {...(onAnswer && !streaming && message === last ? { onAnswer } : {})} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
           ))}
           {isWaiting(streaming, lastBlock) ? (
             <p className="late flex items-center gap-2 text-sm text-ink-3">
@@ -97,9 +97,18 @@ export function Transcript({
   );
 }
 
+/** The reader's words that a message answers. */
+function askedBefore(messages: readonly MessageLike[], index: number): string {
+  for (const message of messages.slice(0, index).reverse()) {
+    const words = message.role === "user" ? blocksOf(message).flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n\n") : "";
+    if (words !== "") return words;
+  }
+  return "";
+}
+
 type Decide = Record<"apply" | "decline", (card: ConfirmCard) => void>;
 
-function Message({ message, settled, decisions, decide, onAnswer }: { message: MessageLike; settled: boolean; decisions: Record<string, Decision>; decide?: Decide; onAnswer?: (text: string) => void }) {
+function Message({ message, settled, decisions, decide, onAskAgain, onAnswer }: { message: MessageLike; settled: boolean; decisions: Record<string, Decision>; decide?: Decide; onAskAgain?: () => void; onAnswer?: (text: string) => void }) {
   const blocks = blocksOf(message, settled);
   const applied = blocks.some((block) => block.kind === "confirm" && (block.card.status === "applied" || decisions[block.card.toolCallId]?.state === "applied"));
   if (message.role === "user") {
@@ -128,7 +137,7 @@ function Message({ message, settled, decisions, decide, onAnswer }: { message: M
           case "tool":
             return <ToolLine key={block.key} block={block} />;
           case "confirm":
-            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} {...(decide ? { onApply: () => decide.apply(block.card), onDecline: () => decide.decline(block.card) } : {})} />;
+            return <ConfirmCardView key={block.key} card={block.card} decision={decisions[block.card.toolCallId]} unblocked={applied} {...(onAskAgain ? { onAskAgain } : {})} {...(decide ? { onApply: () => decide.apply(block.card), onDecline: () => decide.decline(block.card) } : {})} />;
           case "applied":
             return <AppliedCardView key={block.key} card={block.card} />;
           case "question":
