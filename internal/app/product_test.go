@@ -62,9 +62,19 @@ func eachProduct(t *testing.T, fn func(t *testing.T, p *product)) {
 
 func newProduct(t *testing.T, databaseURL string) *product {
 	t.Helper()
+	return newProductAt(t, databaseURL, "")
+}
+
+// newProductAt makes a product whose public address is baseURL, that of its own
+// socket when empty.
+func newProductAt(t *testing.T, databaseURL, baseURL string) *product {
+	t.Helper()
 	logs := &lockedBuffer{}
 	server := httptest.NewUnstartedServer(nil)
-	cfg := config.Config{DataDir: t.TempDir(), BaseURL: "http://" + server.Listener.Addr().String(), DatabaseURL: databaseURL, DatabasePoolMax: 8,
+	if baseURL == "" {
+		baseURL = "http://" + server.Listener.Addr().String()
+	}
+	cfg := config.Config{DataDir: t.TempDir(), BaseURL: baseURL, DatabaseURL: databaseURL, DatabasePoolMax: 8,
 		CheckWorkers: 16, EncryptionMasterKey: strings.Repeat("c3", 32), TrustedProxies: "127.0.0.0/8"}
 	a, err := build(t.Context(), cfg, "test", slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
