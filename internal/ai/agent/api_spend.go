@@ -45,6 +45,7 @@ type spendLine struct {
 	LastUsedAt     time.Time       `json:"lastUsedAt"`
 	SpendCap       *spendCapOutput `json:"spendCap"`
 	WindowTokens   *int64          `json:"windowTokens" doc:"Used and reserved within the cap's window now; null without a cap"`
+	ReservedTokens *int64          `json:"reservedTokens" doc:"Of them, those reserved for answers that are being written now"`
 }
 
 type spendDay struct {
@@ -159,11 +160,11 @@ func (s *Service) spendLines(ctx context.Context, sums []spendSum, out *getSpend
 			line.ConnectionName = &c.Name
 			if c.Cap != nil {
 				line.SpendCap = &spendCapOutput{c.Cap.TokenBudget, c.Cap.WindowMinutes}
-				used, err := s.spent(ctx, s.db.Read, authz.Principal{Kind: authz.Kind(r.PrincipalKind), ID: r.PrincipalID}, c, "")
+				spent, err := s.spent(ctx, s.db.Read, authz.Principal{Kind: authz.Kind(r.PrincipalKind), ID: r.PrincipalID}, c, "")
 				if err != nil {
 					return err
 				}
-				line.WindowTokens = &used
+				line.WindowTokens, line.ReservedTokens = &spent.Total, &spent.Reserved
 			}
 		}
 		out.Total.InputTokens += r.Input

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -124,10 +125,7 @@ func (c *Connection) validate() error {
 // readCap reads a spend cap as forms send it: absent, null, blank or
 // incomplete means none, spec/ai-platform.md 11.2.
 func readCap(raw json.RawMessage) (*SpendCap, error) {
-	var fields struct {
-		TokenBudget   *json.RawMessage `json:"tokenBudget"`
-		WindowMinutes *json.RawMessage `json:"windowMinutes"`
-	}
+	var fields map[string]json.RawMessage
 	text := strings.TrimSpace(string(raw))
 	if text == "" || text == "null" || text == `""` {
 		return nil, nil
@@ -135,21 +133,20 @@ func readCap(raw json.RawMessage) (*SpendCap, error) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, problem.Field("spendCap", "must be an object with tokenBudget and windowMinutes").Because(err)
 	}
-	if blank(fields.TokenBudget) || blank(fields.WindowMinutes) {
+	const budget, window = "tokenBudget", "windowMinutes"
+	var issues []problem.Issue
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key != budget && key != window {
+			issues = append(issues, problem.Issue{Path: "spendCap." + shortName(key), Message: "unknown field; accepted are tokenBudget and windowMinutes"})
+		}
+	}
+	if len(issues) == 0 && (blank(fields[budget]) || blank(fields[window])) {
 		return nil, nil
 	}
 	c := &SpendCap{}
-	var issues []problem.Issue
-	for _, f := range []struct {
-		path string
-		raw  json.RawMessage
-		to   *int64
-	}{
-		{"spendCap.tokenBudget", *fields.TokenBudget, &c.TokenBudget},
-		{"spendCap.windowMinutes", *fields.WindowMinutes, &c.WindowMinutes},
-	} {
-		if err := json.Unmarshal(f.raw, f.to); err != nil || *f.to <= 0 || *f.to > 1<<52 {
-			issues = append(issues, problem.Issue{Path: f.path, Message: "must be a whole number above 0"})
+	for key, to := range map[string]*int64{budget: &c.TokenBudget, window: &c.WindowMinutes} {
+		if raw := fields[key]; !blank(raw) && (json.Unmarshal(raw, to) != nil || *to <= 0 || *to > 1<<52) {
+			issues = append(issues, problem.Issue{Path: "spendCap." + key, Message: "must be a whole number above 0"})
 		}
 	}
 	if err := problem.InputIssues(issues); err != nil {
@@ -160,8 +157,8 @@ func readCap(raw json.RawMessage) (*SpendCap, error) {
 	return c, nil
 }
 
-func blank(raw *json.RawMessage) bool {
-	return raw == nil || string(*raw) == "null" || string(*raw) == `""`
+func blank(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || string(raw) == `""`
 }
 
 // sameOrigin says whether a stored key may be sent to the other address too.

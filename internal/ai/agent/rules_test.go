@@ -42,6 +42,8 @@ func TestReadCap(t *testing.T) {
 		{`{"tokenBudget":5,"windowMinutes":60}`, &SpendCap{5, 60}, false},
 		{`{"tokenBudget":0,"windowMinutes":60}`, nil, true}, {`{"tokenBudget":5,"windowMinutes":-1}`, nil, true},
 		{`{"tokenBudget":1.5,"windowMinutes":60}`, nil, true}, {`{"tokenBudget":"5","windowMinutes":60}`, nil, true}, {`[]`, nil, true}, {`"x"`, nil, true},
+		{`{"tokenBudgte":5,"windowMinutes":60}`, nil, true}, {`{"tokenBudget":5,"windowMinutes":60,"currency":"EUR"}`, nil, true},
+		{`{"TokenBudget":5,"WindowMinutes":60}`, nil, true}, {`{"windowSeconds":60}`, nil, true},
 	} {
 		got, err := readCap(json.RawMessage(tc.in))
 		if (err != nil) != tc.bad || (got == nil) != (tc.want == nil) || (got != nil && *got != *tc.want) {

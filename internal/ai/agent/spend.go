@@ -78,7 +78,7 @@ func (t *turn) reservation(id string, req llm.Request) spendRow {
 	t.mu.Unlock()
 	in := llm.EstimateRequest(req)
 	row := t.spendRow(id, used.Add(llm.Usage{InputTokens: in, OutputTokens: replyReserve, TotalTokens: in + replyReserve, Estimated: true}))
-	row.sofar = int64(used.TotalTokens)
+	row.sofar, row.reserved = int64(used.TotalTokens), int64(in+replyReserve)
 	return row
 }
 
@@ -104,11 +104,12 @@ func (t *turn) admitRound(ctx context.Context, tx bun.Tx, row spendRow) error {
 	if err := s.db.LockKey(ctx, tx, "ai.spend:"+c.ID+":"+string(t.who.Kind)+":"+t.who.ID); err != nil {
 		return err
 	}
-	used, err := s.spent(ctx, tx, t.who, c, row.id)
+	spent, err := s.spent(ctx, tx, t.who, c, row.id)
 	if err != nil {
 		return err
 	}
-	if err := c.Cap.check(used + row.sofar); err != nil {
+	spent.Total += row.sofar
+	if err := c.Cap.check(spent); err != nil {
 		return err
 	}
 	return s.writeSpend(ctx, tx, row)
@@ -120,24 +121,35 @@ func (t *turn) room(row spendRow) int64 {
 	return t.conn.Cap.TokenBudget - row.sofar - roomy*int64(row.usage.TotalTokens)
 }
 
-// check refuses when used has reached the cap.
-func (c *SpendCap) check(used int64) error {
-	if used < c.TokenBudget {
+// spentTokens are the tokens of a cap's window.
+type spentTokens struct {
+	Total    int64 // used or reserved
+	Reserved int64 // of it, for rounds that run
+}
+
+// check refuses when what was spent has reached the cap.
+func (c *SpendCap) check(spent spentTokens) error {
+	if spent.Total < c.TokenBudget {
 		return nil
 	}
-	return problem.TooMany("LLM spend/budget exceeded: %d of %d tokens used in the last %d minutes on this connection",
-		used, c.TokenBudget, c.WindowMinutes)
+	text := fmt.Sprintf("LLM spend/budget exceeded: %d of %d tokens used in the last %d minutes on this connection",
+		spent.Total-spent.Reserved, c.TokenBudget, c.WindowMinutes)
+	if spent.Reserved > 0 {
+		text += fmt.Sprintf(", and %d reserved for answers that are being written now. What they do not use comes back when they end", spent.Reserved)
+	}
+	return problem.TooMany("%s", text)
 }
 
 // spent sums what a principal used or reserved within the window of the
 // connection's cap, except for one row.
-func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *Connection, except string) (int64, error) {
-	var used []int64
-	err := s.db.ScanPrepared(ctx, idb, &used, "SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT)"+spentWhere+" AND id <> ?", c.ID, p.Kind, p.ID, s.windowStart(c), except)
+func (s *Service) spent(ctx context.Context, idb bun.IDB, p authz.Principal, c *Connection, except string) (spentTokens, error) {
+	var sums []spentTokens
+	err := s.db.ScanPrepared(ctx, idb, &sums, "SELECT CAST(coalesce(sum(total_tokens), 0) AS BIGINT) AS total, CAST(coalesce(sum(reserved), 0) AS BIGINT) AS reserved"+
+		spentWhere+" AND id <> ?", c.ID, p.Kind, p.ID, s.windowStart(c), except)
 	if err != nil {
-		return 0, fmt.Errorf("read spend: %w", err)
+		return spentTokens{}, fmt.Errorf("read spend: %w", err)
 	}
-	return used[0], nil
+	return sums[0], nil
 }
 
 const spentWhere = ` FROM ai_spend WHERE integration_id = ? AND principal_kind = ? AND principal_id = ? AND created_at >= ?`
@@ -152,11 +164,11 @@ func (s *Service) enforceCap(ctx context.Context, p authz.Principal, c *Connecti
 	if c.Cap == nil {
 		return nil
 	}
-	used, err := s.spent(ctx, s.db.Read, p, c, "")
+	spent, err := s.spent(ctx, s.db.Read, p, c, "")
 	if err != nil {
 		return err
 	}
-	return c.Cap.check(used)
+	return c.Cap.check(spent)
 }
 
 // spendRow is one row of the ledger.
@@ -165,6 +177,7 @@ type spendRow struct {
 	who                                     authz.Principal
 	usage                                   llm.Usage
 	sofar                                   int64 // of it, what was really used
+	reserved                                int64 // the rest, for the round that runs
 }
 
 func (t *turn) spendRow(id string, u llm.Usage) spendRow {
@@ -202,10 +215,10 @@ func counts(u llm.Usage) bool { return u.TotalTokens > 0 || u.InputTokens > 0 ||
 
 const (
 	spendColumns = `INSERT INTO ai_spend (id, integration_id, principal_kind, principal_id, conversation_id, model,
-		input_tokens, output_tokens, total_tokens, estimated, created_at) `
-	spendValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+		input_tokens, output_tokens, total_tokens, reserved, estimated, created_at) `
+	spendValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 	spendLatest = ` ON CONFLICT (id) DO UPDATE SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
-		total_tokens = excluded.total_tokens, estimated = excluded.estimated`
+		total_tokens = excluded.total_tokens, reserved = excluded.reserved, estimated = excluded.estimated`
 	belowRoom       = "(SELECT coalesce(sum(total_tokens), 0)" + spentWhere + ") < ?"
 	roomyWhere      = " AND " + belowRoom
 	roomyStatement  = spendColumns + "SELECT " + spendValues + " WHERE " + belowRoom + spendLatest
@@ -219,13 +232,22 @@ func (s *Service) roomyArgs(t *turn, room int64) []any {
 func (s *Service) spendArgs(r spendRow) []any {
 	in, out := max(r.usage.InputTokens, 0), max(r.usage.OutputTokens, 0)
 	return []any{r.id, r.connectionID, string(r.who.Kind), r.who.ID, nullable(r.conversationID), r.model, in, out,
-		max(r.usage.TotalTokens, in+out), r.usage.Estimated, db.Time(s.now())}
+		max(r.usage.TotalTokens, in+out), r.reserved, r.usage.Estimated, db.Time(s.now())}
 }
 
 // writeSpend writes a row, or the latest figures of one that is there.
 func (s *Service) writeSpend(ctx context.Context, idb bun.IDB, r spendRow) error {
 	if _, err := s.db.ExecPrepared(ctx, idb, settleStatement, s.spendArgs(r)...); err != nil {
 		return fmt.Errorf("record spend: %w", err)
+	}
+	return nil
+}
+
+// keepReserved counts as used what a turn has reserved whose process died: it
+// may have been.
+func (s *Service) keepReserved(ctx context.Context, idb bun.IDB, conversationID string) error {
+	if _, err := idb.NewRaw("UPDATE ai_spend SET reserved = 0 WHERE conversation_id = ? AND reserved > 0", conversationID).Exec(ctx); err != nil {
+		return fmt.Errorf("keep reserved spend: %w", err)
 	}
 	return nil
 }

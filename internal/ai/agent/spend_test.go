@@ -46,6 +46,10 @@ func TestTwoReplicasKeepACapTogether(t *testing.T) {
 				case http.StatusOK:
 					admitted.Add(1)
 				case http.StatusTooManyRequests:
+					// Nothing is used yet: the others have reserved it.
+					if got := rec.body.String(); !strings.Contains(got, "exceeded: 0 of 10000 tokens used") || !strings.Contains(got, "reserved for answers that are being written now") {
+						t.Errorf("refused with %s", got)
+					}
 					refused.Add(1)
 				default:
 					t.Errorf("answered %d %s", rec.code, rec.body.String())
@@ -59,8 +63,16 @@ func TestTwoReplicasKeepACapTogether(t *testing.T) {
 		if n := len(gateway.Requests()); n < 1 || n > 3 {
 			t.Errorf("%d turns run at once, want at most 3", n)
 		}
+		line := f.must(f.ada0(), "ai.getSpend", obj{})["lines"].([]any)[0].(obj)
+		if line["windowTokens"].(float64) < 10_000 || line["reservedTokens"] != line["windowTokens"] {
+			t.Errorf("while they run: %v", line)
+		}
 		close(hold)
 		wg.Wait()
+		line = f.must(f.ada0(), "ai.getSpend", obj{})["lines"].([]any)[0].(obj)
+		if line["reservedTokens"].(float64) != 0 {
+			t.Errorf("afterwards: %v", line)
+		}
 		f.s.background.Wait()
 		other.background.Wait()
 		var used, rows int64
@@ -127,6 +139,35 @@ func TestARefusedOrFailedTurnLeavesNoReservation(t *testing.T) {
 	if err := f.d.Read.NewRaw("SELECT count(*) FROM ai_spend").Scan(t.Context(), &rows); err != nil || rows != 0 {
 		t.Errorf("%d rows of spend, %v", rows, err)
 	}
+}
+
+// What a killed turn has reserved may have been used: it counts as that.
+func TestAKilledTurnsReservationIsKept(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		connection := f.connection(llmtest.NewServer(t), obj{"spendCap": obj{"tokenBudget": 4000, "windowMinutes": 60}, "disableTopicalClassifier": true})
+		f.abandoned(f.conversation("approve"), connection, "go")
+		refusal := func() string {
+			resp := f.request(context.Background(), "ada", obj{"conversationId": f.conversation("approve"), "connectionId": connection, "message": "hi"})
+			defer resp.Body.Close()
+			raw, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+				t.Fatalf("answered %d %s, %v", resp.StatusCode, raw, err)
+			}
+			return string(raw)
+		}
+		if got := refusal(); !strings.Contains(got, "exceeded: 0 of 4000 tokens used") || !strings.Contains(got, "reserved") {
+			t.Errorf("while it may live: %s", got)
+		}
+		f.skew.Store(int64(turnLease + time.Second))
+		if err := f.s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := refusal(); strings.Contains(got, "exceeded: 0 of 4000 tokens used") || strings.Contains(got, "reserved") {
+			t.Errorf("after its process died: %s", got)
+		}
+	})
 }
 
 func TestGetSpend(t *testing.T) {

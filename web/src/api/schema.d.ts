@@ -2811,6 +2811,11 @@ export interface components {
             principalKind: "user" | "application";
             /** @description Null when it is deleted */
             principalName: string | null;
+            /**
+             * Format: int64
+             * @description Of them, those reserved for answers that are being written now
+             */
+            reservedTokens: number | null;
             spendCap: components["schemas"]["AgentSpendCapOutput"];
             /** Format: int64 */
             totalTokens: number;
