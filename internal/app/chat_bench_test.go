@@ -66,8 +66,10 @@ func firstDelta(client *http.Client, url, body, mark string) (time.Duration, err
 // BenchmarkChatOverhead measures the time to the first piece of text through
 // the product, with everything on (session, stored history, spend cap, topic
 // guard, scrubbing, a turn that is kept), against asking the provider directly
-// from the same load generator. Each worker is a person of their own with
-// several conversations, whose history grows to some ten messages.
+// from the same load generator. The turns are spread over 32 people with several
+// conversations each, whose history grows to some ten messages; a worker speaks
+// for one person after another, so that nobody has sent thousands of messages
+// within the window of the cap.
 func BenchmarkChatOverhead(b *testing.B) {
 	gateway := benchGateway(b)
 	for _, workers := range []int{1, 32} {
@@ -84,20 +86,22 @@ func BenchmarkChatOverhead(b *testing.B) {
 				p.signUp(b)
 				connection := decode[struct{ ID string }](b, p.post(b, "/rest/ai/createConnection", `{"name":"Fake","apiKey":"k-123456","defaultModel":"m","baseUrl":"`+gateway+
 					`","spendCap":{"tokenBudget":1000000000,"windowMinutes":1}}`)).ID
-				people, talks := make([]*process, workers), make([][]string, workers)
+				people, talks := make([]*process, 32), make([][]string, 32)
 				for w := range people {
 					email := fmt.Sprintf("p%d@example.com", w)
 					p.post(b, "/rest/auth/createCredentialUser", `{"name":"P","email":"`+email+`","password":"Passw0rd1","roleIds":["users"]}`)
 					jar, _ := cookiejar.New(nil)
 					people[w] = &process{url: p.url, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}
 					people[w].post(b, "/api/auth/login", `{"email":"`+email+`","password":"Passw0rd1"}`)
-					for range max(8, 400/workers) {
+					for range 12 {
 						talks[w] = append(talks[w], people[w].converse(b))
 					}
 				}
 				measureDeltas(b, workers, func(w, n int) (time.Duration, error) {
-					body := chatBody(talks[w][n%len(talks[w])], connection, "is everything healthy?")
-					return firstDelta(people[w].client, p.url+"/api/ai/chat", body, `"text-delta"`)
+					each := len(people) / workers
+					person := w*each + n%each
+					body := chatBody(talks[person][n/each%len(talks[person])], connection, "is everything healthy?")
+					return firstDelta(people[person].client, p.url+"/api/ai/chat", body, `"text-delta"`)
 				})
 			})
 		})

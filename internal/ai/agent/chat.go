@@ -99,14 +99,14 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
-	conv, err := s.conversation(ctx, p.ID, req.ConversationID)
-	if err != nil {
-		return nil, err
+	found := s.look(ctx, p.ID, req)
+	conv := found.conv
+	if found.convErr != nil {
+		return nil, found.convErr
 	}
 	if conv.ArchivedAt != nil {
 		return nil, errNoConversation
 	}
-	found := s.look(ctx, conv, req)
 	if problem.Is(found.connErr, problem.KindNotFound) {
 		return nil, problem.Field("connectionId", "names no connection; choose another one")
 	}
@@ -124,20 +124,23 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 
 // found is what a turn needs to know before it begins.
 type found struct {
+	conv      *Conversation
 	conn      *Connection
 	stored    []Message
 	notes     notes
+	convErr   error // then nothing else of it may be used: the conversation is not the person's
 	connErr   error
 	storedErr error
 }
 
 // look reads it, side by side: each of them is one round trip to the database.
-func (s *Service) look(ctx context.Context, conv *Conversation, req *chatRequest) *found {
+func (s *Service) look(ctx context.Context, userID string, req *chatRequest) *found {
 	f := &found{}
 	var reads sync.WaitGroup
-	reads.Go(func() { f.stored, f.storedErr = s.past(ctx, conv.ID) })
+	reads.Go(func() { f.conv, f.convErr = s.conversation(ctx, userID, req.ConversationID) })
+	reads.Go(func() { f.stored, f.storedErr = s.recalled(ctx, req.ConversationID) })
 	if req.ConnectionID != BuiltinID {
-		reads.Go(func() { f.notes = s.preambles(ctx, conv.ID, req) })
+		reads.Go(func() { f.notes = s.preambles(ctx, req.ConversationID, req) })
 	}
 	f.conn, f.connErr = s.Connection(ctx, req.ConnectionID)
 	reads.Wait()
@@ -237,7 +240,7 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
 			return nil, err
 		}
-		found.stored, found.storedErr = s.past(ctx, conv.ID)
+		found.stored, found.storedErr = s.recalled(ctx, conv.ID)
 	}
 	if found.storedErr != nil {
 		return nil, found.storedErr
@@ -299,7 +302,7 @@ func (s *Service) begin(ctx context.Context, p authz.Principal, conv *Conversati
 		if err := s.vacate(ctx, p.ID, conv.ID); err != nil {
 			return nil, err
 		}
-		if t.stored, err = s.past(ctx, conv.ID); err != nil {
+		if t.stored, err = s.recalled(ctx, conv.ID); err != nil {
 			return nil, err
 		}
 		t.history = append(replay(t.stored), last)

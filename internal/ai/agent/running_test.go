@@ -197,7 +197,7 @@ func (f *fixture) abandoned(conversation, connection, message string) *turn {
 		f.t.Fatal(err)
 	}
 	req := &chatRequest{Message: message, ConnectionID: connection}
-	t, err := f.s.begin(ctx, f.ada, conv, req, f.s.look(ctx, conv, req), nil)
+	t, err := f.s.begin(ctx, f.ada, conv, req, f.s.look(ctx, f.ada.ID, req), nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}
