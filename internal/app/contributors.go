@@ -56,7 +56,7 @@ func dependents(ask ...catalog.Dependents) catalog.Dependents {
 }
 
 // conversationChanged tells a person's open pages to look at their list of
-// conversations again, such as when one got its title.
+// conversations again: when a turn began or ended, or one got its title.
 func conversationChanged(signals *event.Signals) func(ctx context.Context, userID, conversationID string) {
 	return func(ctx context.Context, userID, conversationID string) {
 		signals.Publish(ctx, event.Signal{ID: "ai.conversation.updated", PluginID: "ai",

@@ -26,6 +26,8 @@ func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) 
 		t.attend(alive, sender.Done(), stop)
 	}()
 	t.out.send(frame{Type: "start", MessageID: t.id})
+	// Other pages of the person take part from now on.
+	s.announce(ctx, t.who.ID, t.conv.ID)
 	err := t.guard(ctx)
 	if errors.Is(err, errOffTopic) {
 		t.refuse(refusalText)
@@ -42,6 +44,7 @@ func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) 
 	// Stored before the end is told, so that a page that then reads the
 	// conversation finds the answer.
 	t.finish(ctx, err)
+	s.announce(ctx, t.who.ID, t.conv.ID)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		t.out.drop()

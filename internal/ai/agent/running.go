@@ -369,7 +369,7 @@ func (s *Service) vacate(ctx context.Context, userID, id string) error {
 // closeTurn gives a conversation free whose turn has no process any more: what
 // was shown is kept and marked, what was used is written down.
 func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
-	return s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		cutoff := db.Time(s.now().Add(-turnLease))
 		closed, err := affected(tx.NewRaw("UPDATE ai_conversations SET turn_id = NULL WHERE id = ? AND turn_id = ? AND turn_alive_at <= ?",
 			c.ID, *c.TurnID, cutoff).Exec(ctx))
@@ -406,6 +406,10 @@ func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
 		_, err = tx.NewRaw("UPDATE ai_messages SET content = ? WHERE id = ?", string(raw), rows[0].ID).Exec(ctx)
 		return err
 	})
+	if err == nil {
+		s.announce(ctx, c.UserID, c.ID)
+	}
+	return err
 }
 
 // Recover closes the turns that a process left behind, when it is certain that

@@ -11,13 +11,13 @@ export function useIntegrations() {
 
 export type Skill = NonNullable<Output<"/rest/ai/listSkills", "get">["skills"]>[number];
 
-/** The caller's chats; titles that models make arrive later, by a signal. */
+/** The caller's chats; a signal tells that a turn began or ended in one, or that a model gave it a title. */
 export function useConversations(archived = false, enabled = true) {
   return useQuery({
     queryKey: ["ai", "listConversations", archived],
     queryFn: () => call(api.GET("/rest/ai/listConversations", archived ? { params: { query: { archived } } } : {})),
     enabled,
-    // Another tab may have begun a turn, which no signal tells.
+    // A tab that nobody looks at hears no signals.
     refetchOnWindowFocus: "always",
     meta: { signalScope: "plugin" },
   });

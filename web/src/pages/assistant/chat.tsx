@@ -14,6 +14,7 @@ import { Composer, focusComposer, type Choice } from "./composer";
 import { chatError, Refusal, type ChatError } from "./error-text";
 import type { ConfirmCard } from "./fold";
 import { noteDraft, takePending } from "./pending";
+import { useSkillChoice } from "./skill-choice";
 import { settledMessages } from "./stored";
 import { Transcript } from "./transcript";
 import { createTransport, type DecisionBody } from "./transport";
@@ -57,7 +58,7 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
   const [text, setText] = useState("");
   const [choice, setChoice] = useState<Choice | undefined>(() => initialChoice(integrations, conversation));
   const [mode, setMode] = useState<PermissionMode>(conversation.permissionMode);
-  const [skill, setSkill] = useState(firstSkill);
+  const [skill, setSkill] = useSkillChoice(conversation.id, firstSkill);
   const [banner, setBanner] = useState<ChatError>();
   const [decisions, setDecisions] = useState<Record<string, Decision>>({});
   const [queue, setQueue] = useState<Turn[]>([]);
@@ -98,6 +99,7 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
   });
   const streaming = status === "submitted" || status === "streaming";
 
+  const wasStreaming = useRef(false);
   const left = useRef(false);
   useEffect(() => {
     left.current = false;
@@ -139,6 +141,14 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
     }
   };
 
+  /** Shows a turn that another tab has had meanwhile. */
+  const catchUp = async () => {
+    const now = await patiently(() => stored(conversation.id)).catch(() => undefined);
+    if (!now || left.current || busy.current || wasStreaming.current) return;
+    const last = now.messages?.at(-1)?.id;
+    setMessages((current) => (last === undefined || current.some((message) => message.id === last) ? current : settledMessages(now)));
+  };
+
   const stopHere = async () => {
     try {
       const { stopped } = await stopTurn(conversation.id);
@@ -164,28 +174,36 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
     if (conversation.running) void follow();
   });
 
+  const list = useConversations();
+  const row = list.data?.conversations?.find((each) => each.id === conversation.id);
+  /** When the conversation was last changed, as far as this page has taken part in it. */
+  const knownAt = useRef(Date.parse(conversation.updatedAt));
+
   // The list may have been read while this page's own turn ran: it is read again
   // before it is believed.
-  const wasStreaming = useRef(false);
   const current = useRef(true);
   const [, reread] = useState(0);
   useEffect(() => {
     if (wasStreaming.current && !streaming) {
       current.current = false;
       void client.invalidateQueries({ queryKey: ["ai", "listConversations"] }).then(() => {
+        const own = client.getQueryData<{ conversations: Conversation[] }>(["ai", "listConversations", false])?.conversations?.find((each) => each.id === conversation.id);
+        if (own && !own.running) knownAt.current = Date.parse(own.updatedAt);
         current.current = true;
         reread((count) => count + 1);
       });
     }
     wasStreaming.current = streaming;
-  }, [streaming, client]);
+  }, [streaming, client, conversation.id]);
 
-  // Another tab may have begun a turn here: the list says so when it is read again.
-  const list = useConversations();
-  const elsewhere = list.data?.conversations?.find((each) => each.id === conversation.id)?.running === true;
+  // Another tab may have begun a turn here, or have had one that is over already:
+  // a signal makes the list be read again, and the list says so.
   useEffect(() => {
-    if (!elsewhere || following || streaming || list.isFetching || !current.current) return;
-    void follow();
+    if (!row || following || streaming || list.isFetching || !current.current) return;
+    const changedAt = Date.parse(row.updatedAt);
+    if (row.running) void follow();
+    else if (changedAt > knownAt.current) void catchUp();
+    knownAt.current = Math.max(knownAt.current, changedAt);
   });
 
   const untitled = (conversation.title?.trim() ?? "") === "";
