@@ -103,6 +103,7 @@ test("access is off at first, and an administrator turns it on", async () => {
   await page.getByRole("tab", { name: "Codex" }).click();
   expect(new URL(page.url()).searchParams.get("client")).toBe("codex");
   expect(await page.getByRole("region", { name: "Text for Codex" }).textContent()).toContain(`url = "${baseUrl}/api/ai/mcp"`);
+  await page.getByRole("note").getByText("Codex registers itself before it asks you, and that is off", { exact: false }).waitFor();
   await page.reload();
   await page.getByRole("region", { name: "Text for Codex" }).waitFor();
   await loaded(page);

@@ -1,4 +1,4 @@
-import { Bot, Plus, Trash2 } from "lucide-react";
+import { Bot, Plus, Trash2, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { Button } from "@/ui/button";
@@ -113,6 +113,12 @@ function Connect({ settings }: { settings: AgentSettings }) {
             content: (
               <div>
                 <p className="mb-2 text-ink-2">{each.intro}</p>
+                {each.registers && settings.enabled && !settings.allowDynamicClientRegistration ? (
+                  <p role="note" className="mb-2 flex items-start gap-2 rounded-[8px] bg-degraded-soft px-3 py-2 text-sm text-degraded-ink">
+                    <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
+                    <span>{each.label} registers itself before it asks you, and that is off: switch on “Clients may register themselves” above. It can go off again once {each.label} is connected.</span>
+                  </p>
+                ) : null}
                 {/* Long lines scroll, so the keyboard needs a way in. */}
                 {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
                 <pre tabIndex={0} role="region" aria-label={`Text for ${each.label}`} className="overflow-x-auto rounded-[8px] bg-raised p-3 font-mono text-xs">

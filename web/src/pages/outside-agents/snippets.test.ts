@@ -15,6 +15,10 @@ test("the local program is given the public address and no real key", () => {
   expect(JSON.parse(textOf("local"))).toEqual({ mcpServers: { checkstack: { command: "checkstack", args: ["mcp", "--url", "https://status.example.com"], env: { CHECKSTACK_KEY: "ck_…" } } } });
 });
 
+test("clients without a metadata document are known to register themselves", () => {
+  expect(all.filter((each) => each.registers).map((each) => each.name)).toEqual(["cursor", "codex"]);
+});
+
 test("addresses are read one a line, blanks aside", () => {
   expect(readLines(" https://a.example/cb \n\nhttp://127.0.0.1/cb\r\n")).toEqual(["https://a.example/cb", "http://127.0.0.1/cb"]);
 });

@@ -7,6 +7,8 @@ export type Snippet = {
   intro: string;
   text: string;
   outro?: string;
+  /** Whether the client registers itself, so that it cannot connect while that is off. */
+  registers?: boolean;
 };
 
 const pretty = (value: unknown) => JSON.stringify(value, null, 2);
@@ -19,6 +21,7 @@ export function snippets(endpoint: string, base: string): Snippet[] {
       label: "Claude Code",
       intro: "Run this once, then type /mcp in Claude Code and choose checkstack to sign in.",
       text: `claude mcp add --transport http checkstack ${endpoint}`,
+      outro: "With --scope user behind “add” it is there in every project.",
     },
     {
       name: "claude",
@@ -30,6 +33,7 @@ export function snippets(endpoint: string, base: string): Snippet[] {
       name: "cursor",
       label: "Cursor",
       intro: "Put this into .cursor/mcp.json of a project, or ~/.cursor/mcp.json for all of them. Cursor then offers to sign in.",
+      registers: true,
       text: pretty({ mcpServers: { checkstack: { url: endpoint } } }),
     },
     {
@@ -44,6 +48,7 @@ export function snippets(endpoint: string, base: string): Snippet[] {
       intro: "Put this into ~/.codex/config.toml.",
       text: `[mcp_servers.checkstack]\nurl = ${JSON.stringify(endpoint)}`,
       outro: "Then sign in with: codex mcp login checkstack",
+      registers: true,
     },
     {
       name: "local",
