@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
@@ -93,6 +94,18 @@ func (d *decision) note(fenced func(string) string) string {
 	}
 	return fmt.Sprintf("[Note from Checkstack] The operator DECLINED %s. Nothing was changed. "+
 		"Acknowledge it and ask what to adjust. Do not propose it again unless asked.", what)
+}
+
+// failureAttrs describes a failed round for the log. A provider's error may
+// repeat what it was sent.
+func failureAttrs(err error) []slog.Attr {
+	attrs := llm.LogAttrs(err)
+	for i, a := range attrs {
+		if a.Value.Kind() == slog.KindString {
+			attrs[i].Value = slog.StringValue(scrub.Prose(a.Value.String()))
+		}
+	}
+	return attrs
 }
 
 // shortName makes a name that the model wrote fit to show.

@@ -131,7 +131,7 @@ func (s *Service) Run(ctx context.Context, in RunInput) (*RunResult, error) {
 	defer t.writeDown(ctx)
 	if err := t.run(ctx); err != nil {
 		if ctx.Err() == nil {
-			attrs := append(llm.LogAttrs(err), slog.String("principal_id", who.ID), slog.String("model", t.modelID), slog.String("connection_id", conn.ID))
+			attrs := append(failureAttrs(err), slog.String("principal_id", who.ID), slog.String("model", t.modelID), slog.String("connection_id", conn.ID))
 			s.log.LogAttrs(ctx, slog.LevelError, "unattended model round failed", attrs...)
 		}
 		return nil, err

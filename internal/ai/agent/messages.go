@@ -73,8 +73,12 @@ func encodeMessage(m Message, crash *crashNote) (*messageRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scrub message: %w", err)
 	}
+	text := scrub.Text(m.Text)
+	if m.Role == llm.RoleAssistant {
+		text = scrub.Prose(m.Text) // its parts are scrubbed, their join is not
+	}
 	r := &messageRow{ID: m.ID, Role: string(m.Role), Parts: parts, CreatedAt: db.Time(m.CreatedAt)}
-	if r.Content, err = json.Marshal(content{Text: scrub.Text(m.Text), Stopped: m.Stopped, Error: scrub.Text(m.Error), Answers: m.Answers, Turn: crash}); err != nil {
+	if r.Content, err = json.Marshal(content{Text: text, Stopped: m.Stopped, Error: scrub.Prose(m.Error), Answers: m.Answers, Turn: crash}); err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
 	if len(m.model) > 0 {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
 )
 
 // play streams an opened turn. It outlives its request for as long as somebody
@@ -34,7 +35,7 @@ func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) 
 		err = nil
 	}
 	if err != nil && ctx.Err() == nil {
-		attrs := append(llm.LogAttrs(err), slog.String("conversation_id", t.conv.ID), slog.String("model", t.modelID),
+		attrs := append(failureAttrs(err), slog.String("conversation_id", t.conv.ID), slog.String("model", t.modelID),
 			slog.String("connection_id", t.conn.ID))
 		s.log.LogAttrs(ctx, slog.LevelError, "model round failed", attrs...)
 	}
@@ -51,7 +52,7 @@ func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) 
 		t.out.send(frame{Type: "abort"})
 	case err != nil:
 		t.out.drop()
-		t.out.send(frame{Type: "error", ErrorText: llm.UserText(err)})
+		t.out.send(frame{Type: "error", ErrorText: scrub.Prose(llm.UserText(err))})
 	default:
 		t.out.send(frame{Type: "finish"})
 	}

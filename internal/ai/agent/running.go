@@ -380,6 +380,9 @@ func (s *Service) closeTurn(ctx context.Context, c *Conversation) error {
 		if err := tx.NewRaw("SELECT id, role, content, parts, model_messages, created_at FROM ai_messages WHERE id = ?", *c.TurnID).Scan(ctx, &rows); err != nil {
 			return fmt.Errorf("read interrupted answer: %w", err)
 		}
+		if err := s.keepReserved(ctx, tx, c.ID); err != nil {
+			return err
+		}
 		if len(rows) == 0 {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
 )
@@ -54,6 +55,7 @@ type turn struct {
 	text     int // index of the open text part, -1 when none is open
 	textID   string
 	open     strings.Builder // text of the open part
+	flow     scrub.Flow      // what it is scrubbed with
 	seen     map[string]*entry
 	added    []llm.Message // what the turn adds to the history
 	usage    llm.Usage     // of the finished rounds
@@ -84,11 +86,20 @@ func newFence() (string, error) {
 	return "data-" + hex.EncodeToString(b[:]), nil
 }
 
-// write appends streamed text. White space before the first word opens no
-// part: models like to send some before a call.
+// write appends streamed text, without credentials: what is shown is what is
+// stored.
 func (t *turn) write(delta string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.show(t.flow.Write(delta))
+}
+
+// show needs the lock. White space before the first word opens no part: models
+// like to send some before a call.
+func (t *turn) show(delta string) {
+	if delta == "" {
+		return
+	}
 	if t.text < 0 {
 		if delta = strings.TrimLeft(delta, " \t\r\n"); delta == "" {
 			return
@@ -110,6 +121,7 @@ func (t *turn) closeText() {
 }
 
 func (t *turn) closeTextLocked() {
+	t.show(t.flow.Close())
 	if t.text < 0 {
 		return
 	}
@@ -142,7 +154,7 @@ func (t *turn) startCall(modelID, name string) int {
 	if tl, ok := t.s.tools.Get(name); ok {
 		name = tl.Name()
 	} else {
-		name = shortName(name)
+		name = scrub.Text(shortName(name))
 	}
 	p := Part{Type: partTool, ToolName: name, ToolCallID: uuid.Must(uuid.NewV7()).String(), State: stateInput, Input: json.RawMessage("{}")}
 	t.mu.Lock()
@@ -209,7 +221,9 @@ func (t *turn) endRound(round llm.Round) {
 	t.usage = t.usage.Add(round.Usage)
 	t.asking = nil
 	if strings.TrimSpace(round.Text) != "" || len(round.ToolCalls) > 0 {
-		t.added = append(t.added, round.Message())
+		m := round.Message()
+		m.Text = scrub.Prose(m.Text) // as it was shown
+		t.added = append(t.added, m)
 	}
 	t.changed = true
 }
@@ -248,6 +262,7 @@ func (t *turn) refuse(text string) {
 	t.mu.Lock()
 	t.parts, t.added, t.text = nil, nil, -1
 	t.open.Reset()
+	t.flow = scrub.Flow{}
 	t.mu.Unlock()
 	t.out.drop()
 	t.say(text)
