@@ -137,6 +137,12 @@ test("a signed-out person signs in first, then is asked, and allows", async () =
   const { page: person, complaints: other } = await openPage(browser);
   await person.goto(begun.url);
   await person.waitForURL(/\/auth\/login\?next=/);
+  await person.getByText("An outside agent asks for access. Sign in first", { exact: false }).waitFor();
+  expect(await inspect(person, "consent-login")).toEqual([]);
+  // Who has no account yet loses nothing by making one.
+  await person.getByRole("link", { name: "Create one" }).click();
+  await person.getByRole("heading", { name: "Create your account" }).waitFor();
+  await person.getByRole("link", { name: "Sign in" }).click();
   await signIn(person);
   await person.getByRole("heading", { name: "Let Desk agent in?" }).waitFor();
   expect(await person.getByRole("navigation").count()).toBe(0);
@@ -207,6 +213,16 @@ test("a client that registered itself is shown as not verified, and a person wit
   const { client_id: id } = (await registered.json()) as { client_id: string };
   const account = { name: "Barbara Liskov", email: "agent-reader@example.com", password: "Reads-Only-2" };
   await rest(page, "POST", "auth/createCredentialUser", { ...account, roleIds: ["users"] });
+  // A newcomer is asked right after signing up.
+  const { page: newcomer } = await openPage(browser);
+  await newcomer.goto(begin({ id }, "catalog.system.read").url);
+  await newcomer.getByRole("link", { name: "Create one" }).click();
+  await newcomer.getByLabel("Your name").fill("Grace Hopper");
+  await newcomer.getByLabel("Email").fill("agent-newcomer@example.com");
+  await newcomer.getByLabel("Password").fill("Comes-Later-3");
+  await newcomer.getByRole("button", { name: "Create account" }).click();
+  await newcomer.getByText("It wants to act for you, Grace Hopper", { exact: false }).waitFor();
+  await newcomer.context().close();
   const { page: person } = await openSignedIn(browser, {}, account);
   await person.goto(begin({ id }, "auth.users.manage catalog.system.read").url);
   await person.getByText("Nobody has verified its name").waitFor();

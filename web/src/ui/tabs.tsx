@@ -1,11 +1,17 @@
 import { Tabs as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 
 /** Parts of one thing, of which one shows; arrow keys move between the tabs. */
 export function Tabs<Name extends string>({ label, value, onChange, tabs }: { label: string; value: Name; onChange: (name: Name) => void; tabs: { name: Name; label: ReactNode; content: ReactNode }[] }) {
+  const row = useRef<HTMLDivElement>(null);
+  // On a narrow screen the row scrolls; the chosen tab is brought into view, the page stays.
+  useEffect(() => {
+    const chosen = row.current?.querySelector<HTMLElement>('[data-state="active"]');
+    if (row.current && chosen) row.current.scrollLeft = chosen.offsetLeft - row.current.offsetLeft - (row.current.clientWidth - chosen.clientWidth) / 2;
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={(name) => onChange(name as Name)}>
-      <Radix.List aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
+      <Radix.List ref={row} aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}

@@ -9,7 +9,7 @@ import { useNow } from "@/ui/clock";
 import { Field, FormErrors, Input } from "@/ui/field";
 import { countdown } from "@/ui/time";
 import { AuthFrame } from "./frame";
-import { safeNext } from "./next";
+import { asksForAgent, safeNext, withNext } from "./next";
 
 export function Component() {
   const navigate = useNavigate();
@@ -41,12 +41,12 @@ export function Component() {
   return (
     <AuthFrame
       title="Sign in"
-      intro={ended ? "Your session ended. Sign in to go on where you were." : undefined}
+      intro={ended ? "Your session ended. Sign in to go on where you were." : asksForAgent(next) ? "An outside agent asks for access. Sign in first; then you see what it asks for, and decide." : undefined}
       footer={
         bootstrap.data?.registrationAllowed ? (
           <p>
             No account yet?{" "}
-            <Link className="link" to="/auth/register">
+            <Link className="link" to={withNext("/auth/register", next)}>
               Create one
             </Link>
           </p>

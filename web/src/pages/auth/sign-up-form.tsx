@@ -8,8 +8,8 @@ import { Button } from "@/ui/button";
 import { Field, FormErrors, Input } from "@/ui/field";
 import { passwordFault, passwordHelp } from "./password";
 
-/** Name, email and password for a new account that is signed in right away. */
-export function SignUpForm({ action, submit }: { action: string; submit: (body: { name: string; email: string; password: string }) => Promise<Session> }) {
+/** Name, email and password for a new account that is signed in right away and goes to the address `to`. */
+export function SignUpForm({ action, submit, to = "/" }: { action: string; to?: string; submit: (body: { name: string; email: string; password: string }) => Promise<Session> }) {
   const navigate = useNavigate();
   const replaceSession = useReplaceSession();
   const id = useId();
@@ -19,7 +19,7 @@ export function SignUpForm({ action, submit }: { action: string; submit: (body: 
     mutationFn: submit,
     onSuccess: async (session) => {
       replaceSession(session);
-      await navigate("/", { replace: true });
+      await navigate(to, { replace: true });
     },
   });
   const errors = issuesByPath(create.error);
