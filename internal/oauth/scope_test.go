@@ -1,7 +1,11 @@
 package oauth
 
 import (
+	"encoding/json"
+	"log/slog"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -119,8 +123,9 @@ func FuzzRegistration(f *testing.F) {
 }
 
 func FuzzAuthorize(f *testing.F) {
-	s := setupFuzz(f)
+	s, c := setupFuzz(f)
 	f.Add("client_id=x&redirect_uri=https://a/")
+	f.Add(url.Values{"client_id": {c.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}.Encode())
 	f.Fuzz(func(t *testing.T, query string) {
 		a, late, early := s.readAsk(t.Context(), query)
 		if early == nil && late == nil && (!a.client.allows(a.redirect) || !challengePattern.MatchString(a.challenge) || len(a.scopes) == 0 || !s.ours(a.resource)) {
@@ -132,13 +137,49 @@ func FuzzAuthorize(f *testing.F) {
 	})
 }
 
-func setupFuzz(f *testing.F) *Server {
+// FuzzToken: nothing that is posted without a code or token that was given out
+// gets any, and nothing is a fault of the server.
+func FuzzToken(f *testing.F) {
+	s, _ := setupFuzz(f)
+	s.log, s.address = slog.New(slog.DiscardHandler), func(*http.Request) string { return "" }
+	if err := s.SetSettings(f.Context(), Settings{Enabled: true, AllowRegistration: true}); err != nil {
+		f.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	s.Mount(mux)
+	c, secret, err := s.AddClient(f.Context(), Client{Name: "x", RedirectURIs: []string{callback}, AuthMethod: "client_secret_basic"}, "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("grant_type=authorization_code&code=x&code_verifier="+verifier, basicAuth(c.ID, secret), true)
+	f.Add("grant_type=refresh_token&refresh_token=ckr_x", basicAuth(c.ID, secret), true)
+	f.Add("token=cko_x&client_id="+c.ID+"&client_secret="+secret, "", false)
+	f.Add("grant_type=%zz&code=\x00&client_id=\xff", "Basic \xff", true)
+	f.Fuzz(func(t *testing.T, form, authorization string, token bool) {
+		path := "/revoke"
+		if token {
+			path = "/token"
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, mount+path, strings.NewReader(form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header["Authorization"] = []string{authorization}
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		if w.Code >= 500 || strings.Contains(w.Body.String(), "access_token") || (token && w.Code < 400) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if token && !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("%d %q", w.Code, w.Body)
+		}
+	})
+}
+
+func setupFuzz(f *testing.F) (*Server, Client) {
 	d := dbtest.SQLite(f)
 	s := New(Deps{DB: d, Rules: func() []authz.Rule { return catalog }, BaseURL: "https://checkstack.example"})
 	c, _, err := s.AddClient(f.Context(), Client{Name: "x", RedirectURIs: []string{callback}, AuthMethod: "none"}, "")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(url.Values{"client_id": {c.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}.Encode())
-	return s
+	return s, c
 }

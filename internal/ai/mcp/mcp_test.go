@@ -115,7 +115,7 @@ func (f *fixture) tools() []tool.Tool {
 	}
 }
 
-func setup(t *testing.T, d *db.DB) *fixture {
+func setup(t testing.TB, d *db.DB) *fixture {
 	t.Helper()
 	f := &fixture{d: d, ran: map[string]int{}, keys: map[string]authz.Principal{
 		"ck_admin":  {Kind: authz.Application, ID: "admin", Rules: []string{authz.Wildcard}},
@@ -145,7 +145,7 @@ func setup(t *testing.T, d *db.DB) *fixture {
 	return f
 }
 
-func (f *fixture) set(t *testing.T, s oauth.Settings) {
+func (f *fixture) set(t testing.TB, s oauth.Settings) {
 	t.Helper()
 	if err := f.oauth.SetSettings(t.Context(), s); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/proposal"
+	"github.com/checkstack/checkstack/internal/authz"
 	"github.com/checkstack/checkstack/internal/db/dbtest"
 	"github.com/checkstack/checkstack/internal/oauth"
 )
@@ -231,4 +232,41 @@ func TestSlowBody(t *testing.T) {
 	if got := send(slow+strings.Repeat(" ", 200-len(slow)), "200"); !strings.HasPrefix(got, "HTTP/1.1 200 ") || !strings.Contains(got, `\"name\":\"it\"`) {
 		t.Errorf("a slow call: %s", got)
 	}
+}
+
+// FuzzMessage: whatever is posted, the answer is one of the protocol, never
+// plain text and never a fault of the server.
+func FuzzMessage(f *testing.F) {
+	x := setup(f, dbtest.SQLite(f))
+	x.mu.Lock()
+	x.keys["ck_idle"] = authz.Principal{Kind: authz.Application, ID: "idle"}
+	x.mu.Unlock()
+	for _, version := range []string{"", "2025-03-26", "2025-11-25", "2026-07-28", "x"} {
+		for _, m := range []string{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `[{"jsonrpc":"2.0","id":1,"method":"nope"},1]`, `{"id":{},"method":[]}`, "\x00", `{"jsonrpc":"2.0","method":"x"}`,
+			toolCall("test_set", `{"name":7}`), `{"jsonrpc":"2.0","id":1.5e300,"method":"initialize","params":null}`} {
+			f.Add(m, version)
+		}
+	}
+	f.Fuzz(func(t *testing.T, message, version string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, x.web.URL+oauth.MCPPath, strings.NewReader(message))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer ck_idle"}}
+		if version != "" {
+			r.Header["Mcp-Protocol-Version"] = []string{version}
+		}
+		w := httptest.NewRecorder()
+		x.Handler().ServeHTTP(w, r)
+		if w.Code >= 500 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if w.Body.Len() == 0 {
+			if w.Code != http.StatusAccepted {
+				t.Fatalf("%d and nothing else", w.Code)
+			}
+			return
+		}
+		var one, many any = &struct{ JSONRPC string }{}, &[]struct{ JSONRPC string }{}
+		if json.Unmarshal(w.Body.Bytes(), one) != nil && json.Unmarshal(w.Body.Bytes(), many) != nil {
+			t.Fatalf("%d %q", w.Code, w.Body)
+		}
+	})
 }
