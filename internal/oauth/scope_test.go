@@ -125,6 +125,7 @@ func FuzzRegistration(f *testing.F) {
 func FuzzAuthorize(f *testing.F) {
 	s, c := setupFuzz(f)
 	f.Add("client_id=x&redirect_uri=https://a/")
+	f.Add("client_id=https%3A%2F%2F0%2F0&redirect_uri=" + url.QueryEscape(callback))
 	f.Add(url.Values{"client_id": {c.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}.Encode())
 	f.Fuzz(func(t *testing.T, query string) {
 		a, late, early := s.readAsk(t.Context(), query)
@@ -176,10 +177,21 @@ func FuzzToken(f *testing.F) {
 
 func setupFuzz(f *testing.F) (*Server, Client) {
 	d := dbtest.SQLite(f)
-	s := New(Deps{DB: d, Rules: func() []authz.Rule { return catalog }, BaseURL: "https://checkstack.example"})
+	s := New(Deps{DB: d, Rules: func() []authz.Rule { return catalog }, BaseURL: "https://checkstack.example",
+		HTTP: &http.Client{Transport: documents{}}})
 	c, _, err := s.AddClient(f.Context(), Client{Name: "x", RedirectURIs: []string{callback}, AuthMethod: "none"}, "")
 	if err != nil {
 		f.Fatal(err)
 	}
 	return s, c
+}
+
+// documents publishes a metadata document at every address.
+type documents struct{}
+
+func (documents) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"client_id": r.URL.String(), "client_name": "x", "redirect_uris": []string{callback}})
+	return w.Result(), nil
 }
