@@ -251,7 +251,7 @@ func (t *turn) refusal(ctx context.Context, toolName string, err error) (forPers
 		return dup.Error(), "duplicate_call", dup.forModel()
 	}
 	if p, ok := problem.As(err); ok {
-		text := scrub.Text(p.Error())
+		text := scrub.Prose(p.Error())
 		if errors.Is(err, proposal.ErrFailed) {
 			return text, text, "It was tried and failed; tell the operator, and look at the present state before you try anything again."
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"unicode"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
@@ -111,7 +112,7 @@ func failureAttrs(err error) []slog.Attr {
 // shortName makes a name that the model wrote fit to show.
 func shortName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f {
+		if !unicode.IsPrint(r) { // controls, and what turns the direction of writing
 			return -1
 		}
 		return r

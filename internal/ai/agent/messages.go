@@ -124,14 +124,14 @@ func scrubbedMessages(messages []llm.Message) (json.RawMessage, error) {
 			if err != nil {
 				raw = json.RawMessage("{}")
 			}
-			c.ID, c.Name, c.Arguments = scrub.Storable(c.ID), scrub.Storable(c.Name), raw
+			c.ID, c.Name, c.Arguments = scrub.Storable(c.ID), scrub.Text(c.Name), raw
 			calls[j] = c
 		}
 		m.ToolCalls = calls
 		if m.Role != llm.RoleTool || m.IsError {
 			m.Text = scrub.Text(m.Text)
 		}
-		m.Text, m.ToolCallID, m.ToolName = scrub.Storable(m.Text), scrub.Storable(m.ToolCallID), scrub.Storable(m.ToolName)
+		m.Text, m.ToolCallID, m.ToolName = scrub.Storable(m.Text), scrub.Storable(m.ToolCallID), scrub.Text(m.ToolName)
 		out[i] = m
 	}
 	return json.Marshal(out)

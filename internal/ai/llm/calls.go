@@ -13,6 +13,9 @@ import (
 const (
 	maxCalls     = 128
 	maxCallBytes = 1 << 20
+	// maxNesting is how deep arguments may be nested. Encoders and databases
+	// fail somewhere above a thousand levels.
+	maxNesting = 100
 )
 
 var errTooManyCalls = errors.New("the model asked for more or larger tool calls than one answer may hold")
@@ -41,18 +44,92 @@ type callBuilder struct {
 	index   int    // -1 when the provider gave none
 	name    string
 	args    strings.Builder
+	shape   argShape
 	started bool // ToolCallStart was given out
 	// repeated says that the name came once more after whole arguments.
 	repeated bool
 }
 
-func (c *callBuilder) whole() bool {
-	s := strings.TrimSpace(c.args.String())
-	return s != "" && json.Valid([]byte(s))
-}
+func (c *callBuilder) whole() bool { return c.shape.whole(&c.args) }
 
 func (c *callBuilder) equals(text string) bool {
-	return strings.TrimSpace(text) == strings.TrimSpace(c.args.String())
+	text = strings.TrimSpace(text)
+	return len(text) <= c.args.Len() && text == strings.TrimSpace(c.args.String())
+}
+
+// write takes a fragment of the arguments.
+func (c *callBuilder) write(text string) {
+	if c.args.Len() == 0 || c.shape.closed {
+		// Space around the value says nothing.
+		if text = strings.TrimLeft(text, " \t\r\n"); text == "" {
+			return
+		}
+	}
+	c.shape.read(text)
+	c.args.WriteString(text)
+}
+
+func (c *callBuilder) reset() {
+	c.args.Reset()
+	c.shape = argShape{}
+}
+
+// argShape follows arguments while they grow, so that asking for each of many
+// fragments whether they are whole does not read all of them each time.
+type argShape struct {
+	first   byte
+	depth   int
+	text    bool // within a string
+	escape  bool // behind a backslash in it
+	closed  bool // the first value has ended
+	judged  bool
+	valid   bool
+	garbage bool // something follows the value
+}
+
+func (a *argShape) read(s string) {
+	for i := range len(s) {
+		b := s[i]
+		switch {
+		case a.closed:
+			a.garbage = a.garbage || (b != ' ' && b != '\t' && b != '\r' && b != '\n')
+			continue
+		case a.first == 0:
+			a.first = b
+		}
+		switch {
+		case a.escape:
+			a.escape = false
+			continue
+		case a.text && b == '\\':
+			a.escape = true
+			continue
+		case b == '"':
+			a.text = !a.text
+		case a.text:
+			continue
+		case b == '{' || b == '[':
+			a.depth++
+		case b == '}' || b == ']':
+			a.depth--
+		}
+		a.closed = a.depth <= 0 && !a.text && (a.first == '{' || a.first == '[' || a.first == '"')
+	}
+}
+
+// whole says whether args are one JSON value.
+func (a *argShape) whole(args *strings.Builder) bool {
+	switch a.first {
+	case '{', '[', '"':
+		if !a.closed || a.garbage {
+			return false
+		}
+		if !a.judged {
+			a.judged, a.valid = true, json.Valid([]byte(args.String()))
+		}
+		return a.valid
+	}
+	return args.Len() > 0 && args.Len() < 64 && json.Valid([]byte(args.String()))
 }
 
 func (c *callBuilder) start(yield func(Event) error) error {
@@ -98,6 +175,9 @@ func newCallAssembler(req Request) *callAssembler {
 func (a *callAssembler) add(w wireCall, yield func(Event) error) error {
 	id, name := strings.TrimSpace(string(w.ID)), strings.TrimSpace(string(w.Function.Name))
 	text := argumentText(w.Function.Arguments)
+	if c := a.last(func(*callBuilder) bool { return true }); c != nil && c.shape.closed && strings.TrimSpace(text) == "" {
+		text = "" // space behind a value begins nothing
+	}
 	if a.size += len(text) + len(name); a.size > maxCallBytes {
 		return errTooManyCalls
 	}
@@ -123,13 +203,13 @@ func (a *callAssembler) add(w wireCall, yield func(Event) error) error {
 			return err
 		}
 	}
-	if text == "" || (c.whole() && c.equals(text)) {
+	if text == "" || (c.equals(text) && c.whole()) {
 		return nil // nothing, or the finished arguments once more
 	}
 	if c.equals("{}") && strings.HasPrefix(strings.TrimSpace(text), "{") {
-		c.args.Reset() // an empty placeholder before the real arguments
+		c.reset() // an empty placeholder before the real arguments
 	}
-	c.args.WriteString(text)
+	c.write(text)
 	return yield(ToolCallDelta{ID: c.id, Text: text})
 }
 
@@ -265,16 +345,30 @@ func finishArguments(text string) (json.RawMessage, bool) {
 	if !json.Valid([]byte(text)) {
 		return quoteJSON(text), true // something follows the value
 	}
+	if deeper(text, maxNesting) {
+		return quoteJSON("arguments that are nested too deep"), true
+	}
 	if v[0] == '"' { // some gateways encode the object twice
 		var inner string
 		if json.Unmarshal(v, &inner) == nil {
 			inner = strings.TrimSpace(inner)
-			if strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
+			if strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) && !deeper(inner, maxNesting) {
 				return json.RawMessage(inner), true
 			}
 		}
 	}
 	return v, true
+}
+
+// deeper says whether valid JSON is nested in more than n levels.
+func deeper(text string, n int) bool {
+	var a argShape
+	for i := range len(text) {
+		if a.read(text[i : i+1]); a.depth > n {
+			return true
+		}
+	}
+	return false
 }
 
 func quoteJSON(text string) json.RawMessage {

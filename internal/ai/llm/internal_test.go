@@ -184,3 +184,25 @@ func FuzzStream(f *testing.F) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// FuzzArgumentsAreWhole holds the quick answer to the exact one, at every cut.
+func FuzzArgumentsAreWhole(f *testing.F) {
+	f.Add(`{"a":"b\\"}","c":[1,{}]}`, uint8(3))
+	f.Add(` "{\"a\":1}" x`, uint8(1))
+	f.Add("[]]", uint8(1))
+	f.Fuzz(func(t *testing.T, text string, size uint8) {
+		c := &callBuilder{}
+		for n, rest := 1+int(size%16), text; rest != ""; {
+			n = min(n, len(rest))
+			c.write(rest[:n])
+			rest = rest[n:]
+			args := strings.Trim(c.args.String(), " \t\r\n")
+			if len(args) >= 64 && strings.IndexByte("{[\"", args[0]) < 0 {
+				return // a bare value that long is no arguments
+			}
+			if got, want := c.whole(), args != "" && json.Valid([]byte(args)); got != want {
+				t.Fatalf("%q is whole: %v, want %v", c.args.String(), got, want)
+			}
+		}
+	})
+}

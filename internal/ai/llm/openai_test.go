@@ -458,6 +458,14 @@ func TestSilenceIsMeasuredBetweenEvents(t *testing.T) {
 				}
 			}
 		}, 0, 6 * time.Minute, true},
+		"events that bring nothing extend it no further": {func(w io.Writer) {
+			for range 12 {
+				time.Sleep(time.Minute)
+				if _, err := io.WriteString(w, event(`{"choices":[{"index":0,"delta":{"content":""}}]}`)); err != nil {
+					return
+				}
+			}
+		}, 0, 6 * time.Minute, true},
 		"the consumer's time does not count": {func(w io.Writer) {
 			io.WriteString(w, word)
 			time.Sleep(time.Minute)

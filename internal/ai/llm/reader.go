@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// maxTextBytes bounds an answer's text and reasoning together.
-const maxTextBytes = 4 << 20
+// Bounds of one answer. The text is kept, shown and told again, so it is held
+// to what the largest models write at once; reasoning is only counted.
+const (
+	maxTextBytes      = 1 << 20
+	maxReasoningBytes = 4 << 20
+)
 
 var errTextTooLarge = errors.New("the model provider sent an answer that is too large")
 
@@ -53,15 +57,24 @@ func (r *reader) read(s *sseReader, w *watch) error {
 			}
 			return ErrCutStream
 		}
+		before := r.progress()
 		if err := r.event(name, data); err != nil {
 			return err
 		}
-		w.heard() // what the consumer took is not the provider's silence
+		if r.progress() > before {
+			w.heard() // what the consumer took is not the provider's silence
+		}
 		if r.ended != "" {
 			w.finished()
 		}
 	}
 	return nil
+}
+
+// progress rises with everything that an event brings. Events that bring nothing
+// are a provider's way to keep a line open, like comments.
+func (r *reader) progress() int {
+	return r.text.Len() + r.hidden + r.calls.size + len(r.calls.calls) + len(r.ended)
 }
 
 func (r *reader) event(name string, data []byte) error {
@@ -153,15 +166,15 @@ func (r *reader) both(answer, hidden string) error {
 	if answer == "" {
 		return nil
 	}
-	r.text.WriteString(answer)
-	if r.text.Len()+r.hidden > maxTextBytes {
+	if r.text.Len()+len(answer) > maxTextBytes {
 		return errTextTooLarge
 	}
+	r.text.WriteString(answer)
 	return r.yield(TextDelta{Text: answer})
 }
 
 func (r *reader) reasoning(s string) error {
-	if r.hidden += len(s); r.text.Len()+r.hidden > maxTextBytes {
+	if r.hidden += len(s); r.hidden > maxReasoningBytes {
 		return errTextTooLarge
 	}
 	return r.yield(ReasoningDelta{Text: s})

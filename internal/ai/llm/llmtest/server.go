@@ -81,6 +81,9 @@ type Turn struct {
 	// Raw is sent as it is, as an event stream, in place of all else but
 	// Status.
 	Raw string
+	// Repeat is sent over and over behind the stream, or behind Raw, until the
+	// client leaves.
+	Repeat string
 	// Wait, when set, holds the answer until it is closed or the client leaves.
 	Wait <-chan struct{}
 }
@@ -294,6 +297,12 @@ func (t *Turn) play(w http.ResponseWriter, r *http.Request) {
 		}
 		flush(w)
 		b = b[n:]
+	}
+	for t.Repeat != "" && r.Context().Err() == nil {
+		if _, err := io.WriteString(w, t.Repeat); err != nil {
+			return
+		}
+		flush(w)
 	}
 	if t.has(SilenceMidText) {
 		<-r.Context().Done()
