@@ -439,6 +439,9 @@ func TestFC043_ProtocolVersions(t *testing.T) {
 			t.Errorf("header %q: %d %s", version, r.status, r.text)
 		}
 	}
+	if r := f.post(t, "ck_reader", list, "Mcp-Protocol-Version", "2025-06-18", "Mcp-Protocol-Version", "2025-11-25"); r.status != 400 || r.Error == nil || r.Error.Code != codeVersion {
+		t.Errorf("two headers: %d %s", r.status, r.text)
+	}
 }
 
 // TestNewestRevision speaks 2026-07-28, which the conformance suite does not
@@ -474,6 +477,43 @@ func TestFC044_NoSessionToLose(t *testing.T) {
 		if r := f.post(t, "ck_reader", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, "Mcp-Session-Id", id); r.status != 200 {
 			t.Errorf("an old session id: %d %s", r.status, r.text)
 		}
+	}
+}
+
+// TestFC045_NothingHangsOnASession: a session id gives nobody anything, and a
+// caller who may less does so with the next message.
+func TestFC045_NothingHangsOnASession(t *testing.T) {
+	t.Parallel()
+	f := setup(t, dbtest.SQLite(t))
+	f.set(t, oauth.Settings{Enabled: true, AllowProposals: true})
+	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	seen := func(key string) string {
+		r := f.post(t, key, list, "Mcp-Session-Id", "the-admins-session")
+		if r.status != 200 || r.header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s: %d", key, r.status)
+		}
+		return r.text
+	}
+	if all := seen("ck_admin"); !strings.Contains(all, "test_set") {
+		t.Errorf("the administrator sees %s", all)
+	}
+	if other := seen("ck_reader"); strings.Contains(other, "test_set") || !strings.Contains(other, "test_getThing") {
+		t.Errorf("a reader with the administrator's session sees %s", other)
+	}
+	f.mu.Lock()
+	f.keys["ck_admin"] = authz.Principal{Kind: authz.Application, ID: "admin", Rules: []string{ruleRead.ID}}
+	f.mu.Unlock()
+	if less := seen("ck_admin"); strings.Contains(less, "test_set") {
+		t.Errorf("after losing rules: %s", less)
+	}
+	if r := f.post(t, "ck_admin", toolCall("test_set", `{"name":"x"}`), "Mcp-Session-Id", "the-admins-session"); r.status != 403 {
+		t.Errorf("a call after losing rules: %d %s", r.status, r.text)
+	}
+	f.mu.Lock()
+	delete(f.keys, "ck_admin")
+	f.mu.Unlock()
+	if r := f.post(t, "ck_admin", list, "Mcp-Session-Id", "the-admins-session"); r.status != 401 {
+		t.Errorf("after the key was taken back: %d", r.status)
 	}
 }
 

@@ -58,11 +58,26 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, next http.Handler
 		fail(w, http.StatusBadRequest, codeParse, "The body is not JSON")
 		return
 	}
+	if !s.versionKnown(w, r, raw) {
+		return
+	}
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
 		s.batch(w, r, raw, next)
 		return
 	}
 	s.one(w, r, raw, next)
+}
+
+// versionKnown refuses a message of a revision that this server does not speak,
+// with those it does: a client can choose one of them.
+func (s *Server) versionKnown(w http.ResponseWriter, r *http.Request, raw []byte) bool {
+	given := r.Header.Values("Mcp-Protocol-Version")
+	if len(given) == 0 || (len(given) == 1 && slices.Contains(versions, given[0])) {
+		return true
+	}
+	data := sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: given[0][:min(len(given[0]), 40)]}
+	replyError(w, http.StatusBadRequest, idOf(raw), codeVersion, "This server does not speak the revision in the header MCP-Protocol-Version, or the header is there twice", data)
+	return false
 }
 
 // one takes a single message to the protocol's layer.
@@ -90,9 +105,6 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, raw []byte, next 
 	version := r.Header.Get("Mcp-Protocol-Version")
 	_ = json.Unmarshal(raw, &messages) // it is a list
 	switch {
-	case version != "" && !slices.Contains(sdk.SupportedProtocolVersions(), version):
-		s.refuse(w, r, raw, http.StatusBadRequest, "")
-		return
 	case version >= "2025-06-18":
 		fail(w, http.StatusBadRequest, codeInvalidRequest, "Revision "+version+" has no batches: send one message at a time")
 		return
@@ -151,12 +163,14 @@ func idOf(raw []byte) json.RawMessage {
 	return m.ID
 }
 
+// versions are the revisions of MCP that this server speaks, newest first.
+var versions = sdk.SupportedProtocolVersions()
+
 const noMessage = `The body is no message of JSON-RPC 2.0: it needs "jsonrpc": "2.0", a method and, for a request, an id`
 
 // refuse answers a message that the protocol's layer did not take, or took
 // without an answer; it gave a status and a reason in its own words.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, raw []byte, status int, why string) {
-	version := r.Header.Get("Mcp-Protocol-Version")
 	var one map[string]json.RawMessage
 	isMessage := json.Unmarshal(raw, &one) == nil
 	switch {
@@ -167,9 +181,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, raw []byte, stat
 	case status >= 500:
 		s.log.ErrorContext(r.Context(), "MCP request failed", "error", why)
 		replyError(w, status, idOf(raw), codeInternal, "Something went wrong; the server's log says what", nil)
-	case version != "" && !slices.Contains(sdk.SupportedProtocolVersions(), version):
-		data := sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions(), Requested: version[:min(len(version), 40)]}
-		replyError(w, status, idOf(raw), codeVersion, "This server does not speak the revision in the header MCP-Protocol-Version", data)
 	case status != http.StatusBadRequest || strings.HasPrefix(why, "Accept ") || r.Header.Get("Last-Event-Id") != "":
 		replyError(w, status, idOf(raw), codeInvalidRequest, why, nil)
 	case isMessage && strings.HasSuffix(why, " unsupported") && len(one["method"]) > 0:
