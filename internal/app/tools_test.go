@@ -2,12 +2,14 @@ package app
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
 	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -113,4 +115,49 @@ func checkToolSchema(t *testing.T, tl tool.Tool) {
 		}
 	}
 	walk(doc)
+}
+
+// TestTheModelIsToldWhatMetadataIs reads what a model is offered: a field of
+// free-form custom data says in the schema itself that it is no place for tags.
+func TestTheModelIsToldWhatMetadataIs(t *testing.T) {
+	t.Parallel()
+	p := newProduct(t, "")
+	p.signUp(t)
+	gateway := llmtest.NewServer(t, llmtest.Turn{Text: "Hello."})
+	connection := p.must(t, "/rest/ai/createConnection", `{"name":"Fake","defaultModel":"m","disableTopicalClassifier":true,"baseUrl":"`+gateway.BaseURL()+`"}`)["id"].(string)
+	conversation := p.must(t, "/rest/ai/createConversation", `{"title":"t"}`)["id"].(string)
+	if status, out := p.call(t, p.client, http.MethodPost, "/api/ai/chat", chatBody(conversation, connection, "hi")); status != http.StatusOK {
+		t.Fatalf("%d %s", status, out)
+	}
+	var offered struct {
+		Tools []struct {
+			Function struct {
+				Name       string
+				Parameters struct {
+					Properties map[string]struct{ Description string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(gateway.Requests()[0].Body, &offered); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, tl := range offered.Tools {
+		field, ok := tl.Function.Parameters.Properties["metadata"]
+		if !ok {
+			continue
+		}
+		told = append(told, tl.Function.Name)
+		for _, want := range []string{"check templates", "not tags", "the operator"} {
+			if !strings.Contains(field.Description, want) {
+				t.Errorf("%s: metadata is described as %q, which lacks %q", tl.Function.Name, field.Description, want)
+			}
+		}
+	}
+	for _, name := range []string{"catalog_createSystem", "catalog_updateSystem", "catalog_createGroup"} {
+		if !slices.Contains(told, name) {
+			t.Errorf("%s takes no metadata; only %v do", name, told)
+		}
+	}
 }
