@@ -52,10 +52,15 @@ test("a skill is published, read by others, changed and deleted by its author on
   await form.getByLabel("What it is good for").fill("Sums up a shift for the next one");
   await form.getByRole("button", { name: "Publish skill" }).click();
   // Neither guidance nor a text to begin with: the fault leads to its field.
-  await form.getByRole("alert").getByRole("link", { name: /Guidance: a skill needs/ }).click();
+  await form.getByRole("alert").getByRole("link", { name: "Guidance: write this, a text to begin with, or both" }).click();
   await page.keyboard.type("Name what changed, then what is open.");
+  // What was put right is no longer said to be wrong.
+  await expect.poll(() => form.getByRole("alert").count()).toBe(0);
   await form.getByLabel("Tags").fill("shift, report");
   await form.getByRole("button", { name: "Add a field" }).click();
+  await form.getByLabel("Key").fill("Open items");
+  await form.getByRole("button", { name: "Publish skill" }).click();
+  await form.getByRole("link", { name: /^Field 1, key: must be a lower-case letter/ }).click();
   await form.getByLabel("Key").fill("open");
   await form.getByLabel("Meaning").fill("What is not done");
   expect(await inspect(page, "skills-form")).toEqual([]);
@@ -87,6 +92,160 @@ test("a skill is published, read by others, changed and deleted by its author on
   await page.getByRole("dialog", { name: "Handover" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete skill" }).click();
   await page.getByText("Nobody has published a skill yet").waitFor();
+});
+
+test("a skill that somebody else changed meanwhile is saved without losing either side's words", async () => {
+  const { id } = await rest<{ id: string }>(page, "POST", "ai/createSkill", { name: "Night shift", description: "For the night", targets: ["chat"], systemPrompt: "Be quiet.", tags: ["night"] });
+  await page.goto(`${baseUrl}/ai/skills?skill=${id}`);
+  await page.getByRole("dialog", { name: "Night shift" }).getByRole("button", { name: "Edit" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit Night shift" });
+  await edit.getByLabel("What it is good for").fill("For the small hours");
+  await edit.getByLabel("Tags").fill("night, quiet");
+  await rest(page, "PATCH", "ai/updateSkill", { id, description: "For whoever is awake", systemPrompt: "Whisper.", targets: ["chat", "ai_analyze"] });
+  await edit.getByRole("button", { name: "Save changes" }).click();
+  const note = edit.getByRole("alert").filter({ hasText: "Somebody changed this skill while you were editing" });
+  await note.getByText("For whoever is awake").waitFor();
+  await note.getByText("(you changed this too)").waitFor();
+  await note.getByText("Whisper.").waitFor();
+  await note.getByText("Conversations, Runs without a person").waitFor();
+  expect(await edit.getByRole("button", { name: "Save changes" }).isDisabled()).toBe(true);
+  expect(await inspect(page, "skills-conflict")).toEqual([]);
+  await note.getByRole("button", { name: "Keep my version of what both changed" }).click();
+  await expect.poll(() => edit.getByLabel("Guidance").inputValue()).toBe("Whisper.");
+  expect(await edit.getByLabel("What it is good for").inputValue()).toBe("For the small hours");
+  await edit.getByRole("button", { name: "Save changes" }).click();
+  await edit.waitFor({ state: "detached" });
+  const stored = await rest<{ description: string; systemPrompt: string; targets: string[]; tags: string[] }>(page, "GET", `ai/getSkill?id=${id}`);
+  expect(stored).toMatchObject({ description: "For the small hours", systemPrompt: "Whisper.", targets: ["chat", "ai_analyze"], tags: ["night", "quiet"] });
+  await page.getByRole("button", { name: "Close" }).click();
+});
+
+test("what was typed into a form is not thrown away without a question", async () => {
+  await page.goto(`${baseUrl}/ai/memories`);
+  await page.getByRole("link", { name: "Skills", exact: true }).click();
+  await page.getByRole("button", { name: "New skill" }).click();
+  const form = page.getByRole("dialog", { name: "New skill" });
+  const question = page.getByRole("alertdialog", { name: "Close without saving?" });
+  // Nothing typed: nothing to ask.
+  await page.keyboard.press("Escape");
+  await form.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "New skill" }).click();
+  await form.getByLabel("Name").fill("Half a thought");
+  await page.keyboard.press("Escape");
+  await question.waitFor();
+  expect(await inspect(page, "skills-unsaved")).toEqual([]);
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await page.mouse.click(8, 8);
+  await question.getByRole("button", { name: "Cancel" }).click();
+  expect(await form.getByLabel("Name").inputValue()).toBe("Half a thought");
+  // Going back in the browser asks as well.
+  await page.goBack();
+  await page.getByRole("alertdialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click();
+  expect(await form.getByLabel("Name").inputValue()).toBe("Half a thought");
+  await form.getByRole("button", { name: "Cancel" }).click();
+  await question.getByRole("button", { name: "Discard changes" }).click();
+  await form.waitFor({ state: "detached" });
+});
+
+test("a built-in skill is copied to one's own, and stays as it is", async () => {
+  await page.goto(`${baseUrl}/ai/skills`);
+  await page.getByRole("list", { name: "Built in" }).getByRole("button", { name: /Severity/ }).click();
+  const panel = page.getByRole("dialog");
+  const name = await panel.getByRole("heading").first().innerText();
+  expect(await panel.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+  await panel.getByRole("button", { name: "Copy to a new skill" }).click();
+  const form = page.getByRole("dialog", { name: "New skill" });
+  expect(await form.getByLabel("Name").inputValue()).toBe(`Copy of ${name}`);
+  // All of it comes along, also the fields of its answer.
+  await form.getByRole("group", { name: "Field 2" }).waitFor();
+  expect(await form.getByLabel("Values, separated by commas").inputValue()).toContain("critical, high");
+  await form.getByLabel("Name").fill("Our severities");
+  expect(await inspect(page, "skills-copy")).toEqual([]);
+  await form.getByRole("button", { name: "Publish skill" }).click();
+  await page.getByRole("dialog", { name: "Our severities" }).getByText(/one of critical, high/).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("list", { name: "Published here" }).getByRole("button", { name: /Our severities/ }).waitFor();
+  await page.getByRole("list", { name: "Built in" }).getByRole("button", { name: /Severity/ }).waitFor();
+});
+
+test("pages that cannot be loaded say why, and load when asked again", async () => {
+  const { id: systemId } = await rest<{ id: string }>(page, "POST", "catalog/createSystem", { name: "Flaky shop" });
+  await rest(page, "POST", "ai/saveMemory", { scope: "system", systemId, recallHint: "When the shop flakes", content: "Wait a minute." });
+  for (const { path, operation, title, sign } of [
+    { path: "/ai/skills", operation: "listSkills", title: "The skills could not be loaded", sign: "Our severities" },
+    { path: "/ai/memories", operation: "listMemories", title: "The memories could not be loaded", sign: "Wait a minute." },
+  ]) {
+    await page.route(`**/rest/ai/${operation}**`, (route) => route.fulfill({ status: 503, json: { code: "UNAVAILABLE", message: "The database is away." } }));
+    await page.goto(`${baseUrl}${path}`);
+    const alert = page.getByRole("alert").filter({ hasText: title });
+    await alert.getByText("The database is away.").waitFor();
+    // Neither an empty state nor a list is pretended.
+    expect(await page.getByText(/Nobody has published|No memories yet|No memory matches/).count()).toBe(0);
+    expect(await inspect(page, `${operation}-failed`)).toEqual([]);
+    await page.unroute(`**/rest/ai/${operation}**`);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(sign).first().waitFor();
+  }
+  await rest(page, "DELETE", "catalog/deleteSystem", { id: systemId });
+});
+
+test("nobody without the right to memories is shown or asks for any", async () => {
+  const account = { name: "Grace Hopper", email: "no-memories@example.com", password: "Recalls-None-4" };
+  const { id: role } = await rest<{ id: string }>(page, "POST", "auth/createRole", { name: "Without memory", accessRules: ["ai.chat.read", "ai.skill.read", "catalog.system.read", "catalog.group.read"] });
+  await rest(page, "POST", "auth/createCredentialUser", { ...account, roleIds: [role] });
+  const { page: forgetful, complaints: theirs } = await openSignedIn(browser, {}, account);
+  const asked: string[] = [];
+  const refused: string[] = [];
+  forgetful.on("request", (request) => (/memor/i.test(new URL(request.url()).pathname) && request.url().includes("/rest/") ? asked.push(request.url()) : undefined));
+  forgetful.on("response", (response) => (response.status() === 403 ? refused.push(response.url()) : undefined));
+  for (const path of ["/", "/ai/chat", "/ai/skills", "/catalog/browse"]) {
+    await forgetful.goto(`${baseUrl}${path}`);
+    await forgetful.getByRole("heading", { level: 1 }).waitFor();
+    await loaded(forgetful);
+    expect(await forgetful.getByRole("link", { name: "Memories" }).count(), path).toBe(0);
+  }
+  await forgetful.goto(`${baseUrl}/ai/memories`);
+  await forgetful.getByText("You do not have access to this page").waitFor();
+  expect({ asked, refused }).toEqual({ asked: [], refused: [] });
+  expect(theirs).toEqual([]);
+  await forgetful.context().close();
+});
+
+test("a memory refuses credentials, and one that changed meanwhile is saved after all", async () => {
+  await page.goto(`${baseUrl}/ai/memories`);
+  await page.getByText(/looks like a password, key or token is refused/).waitFor();
+  await page.getByRole("button", { name: "New memory" }).first().click();
+  const form = page.getByRole("dialog", { name: "New memory" });
+  await form.getByLabel("When it matters").fill("When the deploy asks for a key");
+  await form.getByLabel("What to know then").fill("It is sk-canary0123456789abcdef0123456789");
+  await form.getByRole("button", { name: "Save memory" }).click();
+  await form.getByRole("alert").getByRole("link", { name: /^What to know then: looks like it holds a key or token/ }).waitFor();
+  expect(await form.getByLabel("What to know then").getAttribute("aria-invalid")).toBe("true");
+  expect(await inspect(page, "memories-credential")).toEqual([]);
+  await form.getByLabel("What to know then").fill("It is in the vault, under deploy.");
+  expect(await form.getByLabel("What to know then").getAttribute("aria-invalid")).toBe(null);
+  await form.getByRole("button", { name: "Save memory" }).click();
+  const list = page.getByRole("list", { name: "Memories" });
+  await list.getByText("It is in the vault, under deploy.").waitFor();
+
+  await page.getByRole("button", { name: "Actions for When the deploy asks for a key" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit memory" });
+  await edit.getByLabel("What to know then").fill("It is in the safe.");
+  const { memories } = await rest<{ memories: { id: string; version: number }[] }>(page, "GET", "ai/listMemories");
+  const kept = { scope: "user", recallHint: "When the deploy asks for a key", replaces: memories[0]?.id, version: memories[0]?.version };
+  await rest(page, "POST", "ai/saveMemory", { ...kept, content: "It is in the new vault.", tags: ["vault"] });
+  await edit.getByRole("button", { name: "Save changes" }).click();
+  const note = edit.getByRole("alert").filter({ hasText: "Somebody changed this memory while you were editing" });
+  await note.getByText("It is in the new vault.").waitFor();
+  expect(await inspect(page, "memories-conflict")).toEqual([]);
+  await note.getByRole("button", { name: "Take theirs instead" }).click();
+  await expect.poll(() => edit.getByLabel("What to know then").inputValue()).toBe("It is in the new vault.");
+  await edit.getByLabel("What to know then").fill("It is in the new vault, on the second shelf.");
+  await edit.getByRole("button", { name: "Save changes" }).click();
+  await list.getByText("It is in the new vault, on the second shelf.").waitFor();
+  await list.getByText("vault", { exact: true }).waitFor();
+  await rest(page, "DELETE", "ai/deleteMemory", { id: memories[0]?.id });
 });
 
 test("memories are kept for oneself or for a system, pinned, found and deleted", async () => {
@@ -127,6 +286,11 @@ test("memories are kept for oneself or for a system, pinned, found and deleted",
   await page.getByLabel("Show").selectOption({ label: "All memories" });
   await page.getByLabel("Search memories").fill("NOON engine");
   await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(2);
+  await page.getByLabel("System", { exact: true }).selectOption({ label: "Tax engine" });
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get("system")).toBe(systemId);
   await page.getByRole("button", { name: "Clear filters" }).click();
   await expect.poll(() => list.getByRole("listitem").count()).toBe(2);
   expect(await inspect(page, "memories")).toEqual([]);

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from "react";
+import { useCallback, useRef, useState, type ReactNode } from "react";
 import { ConfirmDialog, Dialog } from "@/ui/dialog";
 import { UnsavedGuard } from "./guard";
 
@@ -14,14 +14,20 @@ export type FormDialogParts = {
 export function FormDialog({ open, onClose, title, wide = false, children }: { open: boolean; onClose: () => void; title: string; wide?: boolean; children: (parts: FormDialogParts) => ReactNode }) {
   const [dirty, setDirty] = useState(false);
   const [asking, setAsking] = useState(false);
+  // Escape may come before the state of the last keystroke is rendered.
+  const atRisk = useRef(false);
+  const onDirty = useCallback((next: boolean) => {
+    atRisk.current = next;
+    setDirty(next);
+  }, []);
   const leave = () => {
-    if (dirty) setAsking(true);
+    if (atRisk.current) setAsking(true);
     else onClose();
   };
   return (
     <>
       <Dialog open={open} onOpenChange={(next) => (next ? undefined : leave())} title={title} wide={wide}>
-        {open ? children({ leave, onDirty: setDirty }) : null}
+        {open ? children({ leave, onDirty }) : null}
         <ConfirmDialog
           open={asking}
           onOpenChange={setAsking}
