@@ -130,6 +130,37 @@ func TestMixedUpIssuer(t *testing.T) {
 	}
 }
 
+// TestAskingWithoutEnd: who is not signed in begins only so many requests, and
+// has only so many documents read; people are not held up.
+func TestAskingWithoutEnd(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		c, _ := f.client(t, "none")
+		reads := 0
+		f.docs = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reads++; w.WriteHeader(http.StatusNotFound) })
+		f.who = ""
+		for range askLimit {
+			f.request(t, browser(), f.query(c))
+		}
+		for range 3 {
+			resp := f.authorizeAs(t, browser(), f.query(Client{ID: "https://victim.example/x", RedirectURIs: []string{callback}}))
+			if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" || resp.Header.Get("Location") != "" {
+				t.Errorf("one too many: %d", resp.StatusCode)
+			}
+		}
+		var rows int
+		if err := d.Read.NewRaw("SELECT count(*) FROM oauth_requests").Scan(t.Context(), &rows); err != nil || rows != askLimit || reads != 0 {
+			t.Errorf("%d rows, %d reads, %v", rows, reads, err)
+		}
+		f.who = f.ada
+		f.request(t, browser(), f.query(c))
+		f.who = ""
+		f.add(askWindow)
+		f.request(t, browser(), f.query(c))
+	})
+}
+
 // TestNothingIsRedirectedUnverified is the open-redirect table: whatever comes
 // as redirect_uri and is not the client's, no answer sends a browser there.
 func TestNothingIsRedirectedUnverified(t *testing.T) {

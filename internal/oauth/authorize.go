@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,10 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.page(w, r, &fault{http.StatusNotFound, "", "Access for outside agents is switched off on this installation. An administrator can turn it on in the settings."})
 		return
 	}
+	if err := s.throttle(w, r); err != nil {
+		s.page(w, r, err)
+		return
+	}
 	a, late, early := s.readAsk(ctx, r.URL.RawQuery)
 	if early != nil {
 		s.page(w, r, early)
@@ -74,6 +79,26 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	noStore(w)
 	http.Redirect(w, r, s.base+"/auth/oauth-consent?request="+id, http.StatusSeeOther)
+}
+
+// How many requests to authorize may come from one address while nobody is
+// signed in. Each keeps a row for a while and can have a metadata document read
+// from wherever the sender likes, so they must not come without end.
+const (
+	askLimit  = 120
+	askWindow = 10 * time.Minute
+)
+
+func (s *Server) throttle(w http.ResponseWriter, r *http.Request) error {
+	if authz.From(r.Context()).Kind == authz.User {
+		return nil
+	}
+	used, resets, err := s.count(r.Context(), "authorize:"+network(s.address(r)), askWindow)
+	if err != nil || used <= askLimit {
+		return err
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(resets.Sub(s.now())/time.Second)+1))
+	return &fault{http.StatusTooManyRequests, "", "Too many requests came from this address. Sign in to Checkstack first, or wait ten minutes, and start again from the client."}
 }
 
 func noStore(w http.ResponseWriter) { w.Header().Set("Cache-Control", "no-store") }
