@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
@@ -203,5 +204,79 @@ func TestTwoReplicasShareTheAssistant(t *testing.T) {
 		t.Errorf("%d turns were let in at once", n)
 	}
 	a.stop()
+	b.stop()
+}
+
+// TestTwoReplicasOutliveAReloadAndAKill has a page whose requests are answered
+// by one process and then by the other, with the real times.
+func TestTwoReplicasOutliveAReloadAndAKill(t *testing.T) {
+	t.Parallel()
+	i := newInstallation(t, dbtest.PostgresURL(t))
+	a := launch(t, t.TempDir(), i.env)
+	a.signUp(t)
+	b := launch(t, t.TempDir(), i.env)
+	b.as(t, a)
+	gateway := llmtest.NewServer(t)
+	connection := a.connect(t, gateway, `,"disableTopicalClassifier":true`)
+	last := func(p *process, conv string) chatMessage {
+		t.Helper()
+		m := p.messages(t, conv)
+		return m[len(m)-1]
+	}
+
+	// What is noted on one is told to the model by the other.
+	a.post(t, "/rest/ai/saveMemory", `{"scope":"user","recallHint":"how I like reports","content":"Reports begin with the worst system.","alwaysInject":true}`)
+	skill := decode[struct{ ID string }](t, a.post(t, "/rest/ai/createSkill", `{"name":"Night watch","description":"For the night","targets":["chat"],"systemPrompt":"Speak softly, people sleep."}`)).ID
+	conv := a.converse(t)
+	gateway.Push(llmtest.Turn{Text: "Softly."})
+	b.post(t, "/api/ai/chat", fmt.Sprintf(`{"conversationId":%q,"connectionId":%q,"message":"hi","skillId":%q}`, conv, connection, skill))
+	if sent := string(gateway.Requests()[0].Body); !strings.Contains(sent, "the worst system") || !strings.Contains(sent, "people sleep") {
+		t.Errorf("the model was told %s", sent)
+	}
+
+	// The page is reloaded, and its next request comes to the other replica: the
+	// turn goes on past the grace, and is stopped once nobody listens any more.
+	half := llmtest.Turn{Text: "Half of it", Quirks: []llmtest.Quirk{llmtest.SilenceMidText}}
+	gateway.Push(half)
+	sender := a.stream(t, http.MethodPost, "/api/ai/chat", chatBody(conv, connection, "and now?"))
+	waitFor(t, "the turn to run", func() bool { return strings.Contains(sender.text(), "text-delta") })
+	sender.leave()
+	<-sender.ended
+	page := b.stream(t, http.MethodGet, "/api/ai/chat/"+conv+"/stream", "")
+	waitFor(t, "the reloaded page to show it", func() bool { return strings.Contains(page.text(), "Half of it") })
+	<-time.After(13 * time.Second)
+	if m := last(b, conv); !m.Metadata.Running || strings.Contains(page.text(), `"abort"`) {
+		t.Fatalf("after 13 seconds: %+v, %s", m, page.text())
+	}
+	page.leave()
+	<-page.ended
+	left := time.Now()
+	waitFor(t, "the turn to be stopped", func() bool { return !last(b, conv).Metadata.Running })
+	if took := time.Since(left); took < 5*time.Second || took > 20*time.Second {
+		t.Errorf("it was stopped %s after the last listener had left", took)
+	}
+	if m := last(a, conv); !m.Metadata.Stopped || m.text() != "Half of it" {
+		t.Errorf("stored %+v", m)
+	}
+
+	// The process that writes is killed while the page follows on the other.
+	gateway.Push(half)
+	sender = a.stream(t, http.MethodPost, "/api/ai/chat", chatBody(conv, connection, "once more"))
+	waitFor(t, "the turn to run", func() bool { return strings.Contains(sender.text(), "text-delta") })
+	page = b.stream(t, http.MethodGet, "/api/ai/chat/"+conv+"/stream", "")
+	waitFor(t, "the page to show it", func() bool { return strings.Contains(page.text(), "Half of it") })
+	a.kill()
+	<-sender.ended
+	<-page.ended
+	if !strings.Contains(page.text(), "broke off") || !strings.HasSuffix(page.text(), "data: [DONE]\n\n") {
+		t.Errorf("the page was told %s", page.text())
+	}
+	gateway.Push(llmtest.Turn{Text: "Here is all."})
+	if out := b.post(t, "/api/ai/chat", chatBody(conv, connection, "go on")); !strings.Contains(string(out), `"finish"`) {
+		t.Errorf("afterwards %s", out)
+	}
+	if m := b.messages(t, conv); m[len(m)-3].text() != "Half of it" || !strings.Contains(m[len(m)-3].Metadata.Error, "broke off") {
+		t.Errorf("messages %+v", m)
+	}
 	b.stop()
 }

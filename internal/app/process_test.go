@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -413,6 +414,7 @@ func TestStopFinishesWhatRuns(t *testing.T) {
 
 // openStream is an answer that is still being written.
 type openStream struct {
+	leave context.CancelFunc
 	ended chan struct{}
 	got   lockedBuffer
 }
@@ -421,7 +423,9 @@ func (s *openStream) text() string { return s.got.String() }
 
 func (p *process) stream(t *testing.T, method, path, body string) *openStream {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body))
+	ctx, leave := context.WithCancel(t.Context())
+	t.Cleanup(leave)
+	req, err := http.NewRequestWithContext(ctx, method, p.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +434,7 @@ func (p *process) stream(t *testing.T, method, path, body string) *openStream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &openStream{ended: make(chan struct{})}
+	s := &openStream{leave: leave, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		defer func() { _ = resp.Body.Close() }()
