@@ -369,7 +369,7 @@ func errorAnswer(id json.RawMessage, code int, message string) []byte {
 func (b *Bridge) write(msg []byte) error {
 	var line bytes.Buffer
 	if err := json.Compact(&line, msg); err != nil {
-		return nil //nolint:nilerr // no message: there is nothing to write
+		return nil // no message: there is nothing to write
 	}
 	line.WriteByte('\n')
 	b.mu.Lock()
