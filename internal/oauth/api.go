@@ -15,6 +15,7 @@ import (
 type settingsView struct {
 	Enabled           bool   `json:"enabled" doc:"Whether outside agents can connect over MCP at all"`
 	AllowRegistration bool   `json:"allowDynamicClientRegistration" doc:"Whether clients may register themselves (RFC 7591)"`
+	AllowDocuments    bool   `json:"allowClientMetadataDocuments" doc:"Whether clients may show who they are by the address of a metadata document, which this server reads"`
 	AllowProposals    bool   `json:"allowProposals" doc:"Whether MCP clients may propose changes, which wait for a person in the approvals inbox"`
 	Endpoint          string `json:"endpoint" doc:"The address to give to an MCP client"`
 }
@@ -22,6 +23,7 @@ type settingsView struct {
 type settingsInput struct {
 	Enabled           *bool `json:"enabled,omitempty"`
 	AllowRegistration *bool `json:"allowDynamicClientRegistration,omitempty"`
+	AllowDocuments    *bool `json:"allowClientMetadataDocuments,omitempty"`
 	AllowProposals    *bool `json:"allowProposals,omitempty"`
 }
 
@@ -92,7 +94,7 @@ func (s *Server) Operations() []operation.Operation {
 }
 
 func (s *Server) settingsView(set Settings) *settingsView {
-	return &settingsView{set.Enabled, set.AllowRegistration, set.AllowProposals, s.Resource()}
+	return &settingsView{set.Enabled, set.AllowRegistration, !set.NoDocuments, set.AllowProposals, s.Resource()}
 }
 
 func (s *Server) getSettings(ctx context.Context, _ *operation.Empty) (*settingsView, error) {
@@ -109,6 +111,9 @@ func (s *Server) setSettings(ctx context.Context, in *settingsInput) (*settingsV
 		if value != nil {
 			*field = *value
 		}
+	}
+	if in.AllowDocuments != nil {
+		set.NoDocuments = !*in.AllowDocuments
 	}
 	return s.settingsView(set), s.SetSettings(ctx, set)
 }

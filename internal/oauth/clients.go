@@ -103,8 +103,18 @@ func (s *Server) lookup(ctx context.Context, id string) (Client, error) {
 	if err != nil && !problem.Is(err, problem.KindNotFound) {
 		return Client{}, err
 	}
-	if !isDocument(id) || (known && s.now().Before(c.refreshAt)) {
+	if !isDocument(id) {
 		return c, err
+	}
+	set, serr := s.Settings(ctx)
+	if serr != nil {
+		return Client{}, serr
+	}
+	if set.NoDocuments {
+		return Client{}, badRequest("invalid_client", "this installation does not read metadata documents of clients; the client has to register itself or be added in the settings")
+	}
+	if known && s.now().Before(c.refreshAt) {
+		return c, nil
 	}
 	fresh, ferr := s.fetchDocument(ctx, id)
 	if ferr != nil {
@@ -152,7 +162,8 @@ func (s *Server) fetchDocument(ctx context.Context, id string) (Client, error) {
 	req.Header.Set("User-Agent", "Checkstack")
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return Client{}, bad("could not be read: " + netguard.Cause(err))
+		return Client{}, bad("could not be read: " + netguard.Cause(err) +
+			" (where this installation cannot reach the internet, an administrator can switch the documents off in the settings; clients then register themselves)")
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {

@@ -299,6 +299,46 @@ func TestMetadataDocumentFaults(t *testing.T) {
 	}
 }
 
+// TestDocumentsCanBeOff: an installation that cannot reach the documents says so
+// in its metadata, and a client that comes with one is told what to do instead.
+func TestDocumentsCanBeOff(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		reads := 0
+		f.docs = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			reads++
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"client_id":"https://%s%s","client_name":"App","redirect_uris":[%q]}`, r.URL.Host, r.URL.Path, callback)
+		})
+		ask := func(path string) (int, string) {
+			resp := f.authorizeAs(t, browser(), f.query(Client{ID: "https://client.example.com" + path, RedirectURIs: []string{callback}}))
+			return resp.StatusCode, body(t, resp)
+		}
+		offers := func() bool {
+			var doc map[string]any
+			if err := json.Unmarshal([]byte(body(t, f.get(t, browser(), "/.well-known/oauth-authorization-server"))), &doc); err != nil {
+				t.Fatal(err)
+			}
+			return doc["client_id_metadata_document_supported"] == true
+		}
+		if status, text := ask("/known.json"); status == 400 || !offers() || reads != 1 {
+			t.Fatalf("with documents: %d %s, %d reads", status, text, reads)
+		}
+		if err := f.SetSettings(t.Context(), Settings{Enabled: true, NoDocuments: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/known.json", "/new.json"} {
+			if status, text := ask(path); status != 400 || !strings.Contains(text, "does not read metadata documents") {
+				t.Errorf("%s without documents: %d %s", path, status, text)
+			}
+		}
+		if offers() || reads != 1 {
+			t.Errorf("without documents: offered %v, %d reads", offers(), reads)
+		}
+	})
+}
+
 func TestFC047_Metadata(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))

@@ -26,7 +26,7 @@ func (s *Server) serverMetadata(w http.ResponseWriter, r *http.Request) {
 		"revocation_endpoint_auth_methods_supported":     authMethods,
 		"scopes_supported":                               s.scopes(),
 		"authorization_response_iss_parameter_supported": true,
-		"client_id_metadata_document_supported":          true,
+		"client_id_metadata_document_supported":          !set.NoDocuments,
 	}
 	if set.AllowRegistration {
 		doc["registration_endpoint"] = s.base + mount + "/register"

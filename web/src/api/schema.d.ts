@@ -4689,11 +4689,14 @@ export interface components {
             success: boolean;
         };
         OauthSettingsInput: {
+            allowClientMetadataDocuments?: boolean;
             allowDynamicClientRegistration?: boolean;
             allowProposals?: boolean;
             enabled?: boolean;
         };
         OauthSettingsView: {
+            /** @description Whether clients may show who they are by the address of a metadata document, which this server reads */
+            allowClientMetadataDocuments: boolean;
             /** @description Whether clients may register themselves (RFC 7591) */
             allowDynamicClientRegistration: boolean;
             /** @description Whether MCP clients may propose changes, which wait for a person in the approvals inbox */
