@@ -34,9 +34,9 @@ func (d publishedDocuments) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 type clientStep struct {
-	Step, Answer, Path, Error, Iss, Client, Scope, Text string
-	Tools, Complaints                                   []string
-	SignedOut, HasCode, IsError, Rotated, Served        bool
+	Step, Answer, Path, Error, Iss, Client, Scope, Version, Text string
+	Tools, Complaints                                            []string
+	SignedOut, HasCode, IsError, Rotated, Served                 bool
 }
 
 // typescriptClient runs web/e2e/mcp-client.mjs.
@@ -95,35 +95,42 @@ func (c *typescriptClient) asked(t *testing.T, p *product, answer string, signed
 
 // TestTypeScriptClient goes the whole path of an official client with a person
 // in Chromium: 401, metadata, registration of both kinds, signing in, consent,
-// token, list, call, refresh, revoked. One kind is on either database.
+// token, list, call, refresh, revoked.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	if _, ok := web.Files(); !ok {
 		t.Fatal("the web interface is not built: make build")
 	}
-	for kind, database := range map[string]func(testing.TB) string{"registration": func(testing.TB) string { return "" }, "document": dbtest.PostgresURL} {
-		t.Run(kind, func(t *testing.T) {
+	sqlite := func(testing.TB) string { return "" }
+	for name, run := range map[string]struct {
+		generation, version, document string
+		database                      func(testing.TB) string
+	}{
+		"registration":                    {"1", "2025-11-25", "", sqlite},
+		"document":                        {"1", "2025-11-25", documentID, dbtest.PostgresURL},
+		"document, second generation":     {"2", "2026-07-28", documentID, sqlite},
+		"registration, second generation": {"2", "2026-07-28", "", dbtest.PostgresURL},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProduct(t, database(t))
+			p := newProduct(t, run.database(t))
 			// The client finds another port free than the one it published.
 			p.domains.oauth.ReadDocumentsWith(&http.Client{Transport: publishedDocuments{"http://127.0.0.1:7777/callback"}})
 			p.signUp(t)
 			p.must(t, "/rest/auth/setMcpOAuthSettings", `{"enabled":true,"allowDynamicClientRegistration":true}`)
-			args := []string{p.server.URL + "/api/ai/mcp", `{"email":"ann@example.com","password":"` + adminPassword + `"}`, "Allow"}
-			if kind == "document" {
-				args[2] = "Deny,Allow"
-				args = append(args, documentID)
-			}
-			c := newTypescriptClient(t, args...)
-			if kind == "document" {
+			args := []string{run.generation, p.server.URL + "/api/ai/mcp", `{"email":"ann@example.com","password":"` + adminPassword + `"}`}
+			var c *typescriptClient
+			if run.document != "" {
+				c = newTypescriptClient(t, append(args, "Deny,Allow", run.document)...)
 				c.asked(t, p, "Deny", true, "Let Published client in?", "described by agent.example.com")
 				c.asked(t, p, "Allow", false, "Let Published client in?")
 			} else {
+				c = newTypescriptClient(t, append(args, "Allow")...)
 				c.asked(t, p, "Allow", true, "Let Test client in?", "Nobody has verified its name")
 			}
 			connected := c.expect(t, "connected")
-			if (connected.Client == documentID) != (kind == "document") || connected.Scope != "checkstack:read" {
-				t.Errorf("connected as %q with %q", connected.Client, connected.Scope)
+			if (connected.Client == documentID) != (run.document != "") || connected.Scope != "checkstack:read" || connected.Version != run.version {
+				t.Errorf("connected as %q with %q over %s", connected.Client, connected.Scope, connected.Version)
 			}
 			if tools := c.expect(t, "listed").Tools; !slices.Contains(tools, "incident_list") || slices.Contains(tools, "incident_create") {
 				t.Errorf("tools %v", tools)
@@ -138,7 +145,7 @@ func TestTypeScriptClient(t *testing.T) {
 			if _, err := io.WriteString(c.in, "go on\n"); err != nil {
 				t.Fatal(err)
 			}
-			if s := c.expect(t, "revoked"); s.Served || !strings.Contains(s.Text, "InvalidGrantError") { // from its try to refresh
+			if s := c.expect(t, "revoked"); s.Served || !strings.Contains(s.Text, "the code or refresh token is not valid") { // from its try to refresh
 				t.Errorf("after revocation: %+v", s)
 			}
 			if s := c.expect(t, "ended"); len(s.Complaints) > 0 {

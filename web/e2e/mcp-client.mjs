@@ -3,15 +3,20 @@
 // person's browser, a real one. A test reads one JSON line per step, and says
 // when the permission has been taken back.
 //
-//   node mcp-client.mjs <MCP address> <account, JSON> <answers, as Deny,Allow> [metadata document]
+//   node mcp-client.mjs <generation, 1 or 2> <MCP address> <account, JSON> <answers, as Deny,Allow> [metadata document]
+//
+// There are two generations of the client. The second checks who issued the
+// answer (RFC 9207) and speaks revision 2026-07-28.
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
-import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import * as second from "@modelcontextprotocol/client";
+import * as auth from "@modelcontextprotocol/sdk/client/auth.js";
+import * as index from "@modelcontextprotocol/sdk/client/index.js";
+import * as http from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { openPerson } from "./mcp-person.mjs";
 
-const [url, account, answers, clientMetadataUrl] = process.argv.slice(2);
+const [generation, url, account, answers, clientMetadataUrl] = process.argv.slice(2);
+const { Client, StreamableHTTPClientTransport, UnauthorizedError } = generation === "2" ? second : { ...auth, ...index, ...http };
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (step) => process.stdout.write(JSON.stringify(step) + "\n");
 
@@ -38,6 +43,8 @@ const provider = {
   redirectToAuthorization: (to) => void (begun = String(to)),
   saveCodeVerifier: (verifier) => void (provider.verifier = verifier),
   codeVerifier: () => provider.verifier,
+  saveDiscoveryState: (state) => void (provider.discovery = state),
+  discoveryState: () => provider.discovery,
 };
 
 const person = await openPerson(JSON.parse(account));
@@ -45,24 +52,25 @@ const intentions = answers.split(",");
 
 /** Connects, asking the person as often as the server asks for it. */
 async function connect() {
-  const client = new Client({ name: "test-client", version: "1.0.0" });
+  const client = new Client({ name: "test-client", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
   try {
     await client.connect(transport);
+    provider.version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion;
     return client;
   } catch (error) {
     if (!(error instanceof UnauthorizedError) || intentions.length === 0) throw error;
     const answer = intentions.shift();
     const seen = await person.decide(begun, answer);
     say({ step: "asked", answer, ...seen, error: landed.get("error") ?? "", iss: landed.get("iss"), hasCode: landed.has("code") });
-    if (landed.has("code")) await transport.finishAuth(landed.get("code"));
+    if (landed.has("code")) await transport.finishAuth(generation === "2" ? landed : landed.get("code"));
     return connect();
   }
 }
 
 try {
   let client = await connect();
-  say({ step: "connected", client: provider.client?.client_id, scope: provider.kept.scope });
+  say({ step: "connected", client: provider.client?.client_id, scope: provider.kept.scope, version: provider.version });
   const { tools } = await client.listTools();
   say({ step: "listed", tools: tools.map((tool) => tool.name) });
   const issues = await client.callTool({ name: "system_issues", arguments: {} });
