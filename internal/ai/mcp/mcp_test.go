@@ -237,6 +237,9 @@ func TestOfficialClient(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		f := setup(t, d)
 		s := f.client(t, "ck_reader")
+		if v := s.InitializeResult().ProtocolVersion; v != "2026-07-28" {
+			t.Errorf("it speaks %s", v)
+		}
 		if got := names(t, s); !slices.Equal(got, []string{"test_getThing", "test_listThings"}) {
 			t.Errorf("a reader sees %v", got)
 		}
