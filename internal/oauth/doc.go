@@ -14,7 +14,8 @@
 //     its tokens; within ten seconds the same client may repeat a refresh, since
 //     an answer can be lost on the way;
 //   - consuming a code or refresh token is one conditional UPDATE, so one of two
-//     callers wins on any replica;
+//     callers wins on any replica; a code is consumed and its tokens are stored
+//     together, so exactly one does;
 //   - only digests of codes, tokens and secrets are stored;
 //   - a token is for one resource, the MCP endpoint, and accepted nowhere else;
 //   - a token never allows more than its scopes and never more than its person
@@ -24,6 +25,6 @@
 // The sources are OAuth 2.1, RFC 6749, 7009, 7591, 7636, 8252, 8414, 8707,
 // 9207, 9700, 9728 and the Client ID Metadata Document draft.
 //
-// Read authorize.go and token.go for the flow, clients.go for who may ask,
-// store.go for the rows.
+// Read authorize.go, consent.go and token.go for the flow, clients.go and
+// register.go for who may ask, verify.go and scope.go for what a token allows.
 package oauth
