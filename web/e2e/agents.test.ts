@@ -103,7 +103,17 @@ test("access is off at first, and an administrator turns it on", async () => {
   await page.getByRole("tab", { name: "Codex" }).click();
   expect(new URL(page.url()).searchParams.get("client")).toBe("codex");
   expect(await page.getByRole("region", { name: "Text for Codex" }).textContent()).toContain(`url = "${baseUrl}/api/ai/mcp"`);
+  // Codex shows a document; where those are off it has to register, which is off too.
+  expect(await page.getByRole("note").count()).toBe(0);
+  const documents = page.getByRole("switch", { name: "Clients may show a metadata document" });
+  await documents.click();
   await page.getByRole("note").getByText("Codex registers itself before it asks you, and that is off", { exact: false }).waitFor();
+  expect(await onPhone("agents-note")).toEqual([]);
+  await documents.click();
+  await expect.poll(() => page.getByRole("note").count()).toBe(0);
+  await page.getByRole("tab", { name: "Cursor" }).click();
+  await page.getByRole("note").getByText("Cursor registers itself", { exact: false }).waitFor();
+  await page.getByRole("tab", { name: "Codex" }).click();
   await page.reload();
   await page.getByRole("region", { name: "Text for Codex" }).waitFor();
   await loaded(page);

@@ -14,7 +14,7 @@ import { Table } from "@/ui/table";
 import { Tabs } from "@/ui/tabs";
 import { ClientForm, SecretView, type Made } from "./client-form";
 import { useAgentClients, useAgentSettings, useRemoveClient, useSetAgentSettings, type AgentClient, type AgentSettings } from "./api";
-import { snippets } from "./snippets";
+import { mustRegister, snippets } from "./snippets";
 import { sourceWord } from "./words";
 
 export function Component() {
@@ -55,6 +55,13 @@ function Switches({ settings }: { settings: AgentSettings }) {
           checked={shown.allowProposals}
           disabled={set.isPending || !settings.enabled}
           onChange={(allowProposals) => change({ allowProposals }, allowProposals ? "Clients may propose changes" : "Clients can only read")}
+        />
+        <Toggle
+          label="Clients may show a metadata document"
+          help="Claude, VS Code, Codex and others say who they are by the address of a document, which Checkstack reads. Switch it off where Checkstack cannot reach the internet; these clients then register themselves."
+          checked={shown.allowClientMetadataDocuments}
+          disabled={set.isPending || !settings.enabled}
+          onChange={(allow) => change({ allowClientMetadataDocuments: allow }, allow ? "Metadata documents are read" : "Metadata documents are not read")}
         />
         <Toggle
           label="Clients may register themselves"
@@ -113,7 +120,7 @@ function Connect({ settings }: { settings: AgentSettings }) {
             content: (
               <div>
                 <p className="mb-2 text-ink-2">{each.intro}</p>
-                {each.registers && settings.enabled && !settings.allowDynamicClientRegistration ? (
+                {mustRegister(each, settings) && settings.enabled && !settings.allowDynamicClientRegistration ? (
                   <p role="note" className="mb-2 flex items-start gap-2 rounded-[8px] bg-degraded-soft px-3 py-2 text-sm text-degraded-ink">
                     <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
                     <span>{each.label} registers itself before it asks you, and that is off: switch on “Clients may register themselves” above. It can go off again once {each.label} is connected.</span>

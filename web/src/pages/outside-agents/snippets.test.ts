@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readLines, snippets } from "./snippets";
+import { mustRegister, readLines, snippets } from "./snippets";
 
 const all = snippets("https://status.example.com/api/ai/mcp", "https://status.example.com");
 const textOf = (name: string) => all.find((each) => each.name === name)?.text ?? "";
@@ -15,8 +15,10 @@ test("the local program is given the public address and no real key", () => {
   expect(JSON.parse(textOf("local"))).toEqual({ mcpServers: { checkstack: { command: "checkstack", args: ["mcp", "--url", "https://status.example.com"], env: { CHECKSTACK_KEY: "ck_…" } } } });
 });
 
-test("clients without a metadata document are known to register themselves", () => {
-  expect(all.filter((each) => each.registers).map((each) => each.name)).toEqual(["cursor", "codex"]);
+test("which clients must register themselves depends on whether documents are read", () => {
+  const names = (allowClientMetadataDocuments: boolean) => all.filter((each) => mustRegister(each, { allowClientMetadataDocuments })).map((each) => each.name);
+  expect(names(true)).toEqual(["cursor"]);
+  expect(names(false)).toEqual(["claude-code", "claude", "cursor", "vscode", "codex"]);
 });
 
 test("addresses are read one a line, blanks aside", () => {
