@@ -41,15 +41,21 @@ export function foreignChanges<V>(kinds: FieldKinds<V>, base: V, mine: V, theirs
   return differing(kinds, base, theirs).map((key) => ({ label: kinds[key].label, theirs: shown(kinds, key, theirs), both: touched.includes(key) && apart.includes(key) }));
 }
 
-/** Their state with what was changed here on top of it; of what both changed, the version that was taken. */
-export function merged<V extends object>(kinds: FieldKinds<V>, base: V, mine: V, theirs: V, take: "mine" | "theirs"): V {
-  const touched = differing(kinds, base, mine);
-  const foreign = differing(kinds, base, theirs);
+/**
+ * Their state with what was changed here on top of it. Of what both changed, the
+ * version that was taken; what only one side touched is never lost.
+ */
+export function mergeFields<V extends object>(mine: V, theirs: V, changed: { fields: readonly (keyof V)[]; here: readonly (keyof V)[]; there: readonly (keyof V)[] }, take: "mine" | "theirs"): V {
   const next = { ...mine };
-  for (const key of keys(kinds)) {
-    if (!touched.includes(key) || (take === "theirs" && foreign.includes(key))) next[key] = theirs[key];
+  for (const key of changed.fields) {
+    if (!changed.here.includes(key) || (take === "theirs" && changed.there.includes(key))) next[key] = theirs[key];
   }
   return next;
+}
+
+/** The same for what somebody else made of `base` while the reader made `mine` of it. */
+export function merged<V extends object>(kinds: FieldKinds<V>, base: V, mine: V, theirs: V, take: "mine" | "theirs"): V {
+  return mergeFields(mine, theirs, { fields: keys(kinds), here: differing(kinds, base, mine), there: differing(kinds, base, theirs) }, take);
 }
 
 /** Whether a path is the other one or leads into it: "tags[1]" is below "tags". */

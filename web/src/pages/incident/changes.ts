@@ -1,3 +1,4 @@
+import { mergeFields } from "@/ui/record-form";
 import type { Detail, Incident } from "./api";
 import { namesLine, overrides, severityLabel } from "./words";
 
@@ -43,6 +44,11 @@ function same(a: Values[FieldName], b: Values[FieldName]): boolean {
 /** The fields in which two states differ. */
 export function changedFields(before: Values, after: Values): FieldName[] {
   return (Object.keys(fieldLabels) as FieldName[]).filter((field) => !same(before[field], after[field]));
+}
+
+/** What somebody else saved, with what was changed here on top of it. Of what both changed, the version that was taken. */
+export function withTheirs(base: Values, mine: Values, theirs: Values, take: "mine" | "theirs"): Values {
+  return mergeFields(mine, theirs, { fields: Object.keys(fieldLabels) as FieldName[], here: changedFields(base, mine), there: changedFields(base, theirs) }, take);
 }
 
 /**

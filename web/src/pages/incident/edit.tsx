@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { ChevronLeft, TriangleAlert } from "lucide-react";
-import { useEffect, useId, useRef, useState } from "react";
+import { ChevronLeft } from "lucide-react";
+import { useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { api, call } from "@/api/client";
@@ -8,14 +8,15 @@ import { ApiError, issuesByPath, type Issue } from "@/api/errors";
 import { UnsavedGuard } from "@/app/guard";
 import { useEntities } from "@/pages/catalog/api";
 import { Button } from "@/ui/button";
+import { ChangedMeanwhile } from "@/ui/changed-meanwhile";
 import { EmptyState, ErrorState, SkeletonBlock, toast } from "@/ui/feedback";
 import { Field, FormErrors, Input, Select, Toggle } from "@/ui/field";
 import { MentionTextarea } from "@/ui/mention-textarea";
 import { Page } from "@/ui/page";
 import { SystemPicker } from "@/ui/system-picker";
 import { plugin, useCreateIncident, useOpenedIncident, useUpdateIncident, type Detail } from "./api";
-import { changedFields, editOf, fieldLabels, shownValue, valuesOf, type FieldName, type Values } from "./changes";
-import { overrides, severities } from "./words";
+import { changedFields, editOf, fieldLabels, shownValue, valuesOf, withTheirs, type Values } from "./changes";
+import { overrides, severities, statusLabel } from "./words";
 
 export function Component() {
   const { incidentId } = useParams();
@@ -125,18 +126,11 @@ function Form({ opened, start }: { opened: Detail | undefined; start: Values }) 
     }
   };
 
+  const theirValues = newer && valuesOf(newer);
   /** Goes on from the newer state, with what was typed here on top of it. */
-  const goOn = (theirs: FieldName[]) => {
-    if (!newer) return;
-    const theirValues = valuesOf(newer);
-    setValues((mine) => {
-      const next = { ...mine };
-      // What was not touched here follows; what was, only where theirs was taken.
-      for (const field of Object.keys(fieldLabels) as FieldName[]) {
-        if (!touched.includes(field) || theirs.includes(field)) Object.assign(next, { [field]: theirValues[field] });
-      }
-      return next;
-    });
+  const goOn = (take: "mine" | "theirs") => {
+    if (!newer || !theirValues) return;
+    setValues(withTheirs(base, values, theirValues, take));
     setBase(theirValues);
     version.current = newer.version;
     setNewer(undefined);
@@ -168,7 +162,18 @@ function Form({ opened, start }: { opened: Detail | undefined; start: Values }) 
         }}
       >
         <FormErrors error={fault} fieldIds={fieldIds} labels={fieldLabels} />
-        {newer ? <Newer theirs={valuesOf(newer)} base={base} mine={values} touched={touched} newer={newer} nameOf={nameOf} onGoOn={goOn} /> : null}
+        {newer && theirValues ? (
+          <ChangedMeanwhile
+            noun="incident"
+            changes={changedFields(base, theirValues).map((field) => ({
+              label: fieldLabels[field],
+              theirs: shownValue(field, theirValues, nameOf),
+              both: touched.includes(field) && changedFields(values, theirValues).includes(field),
+            }))}
+            otherwise={`It is now ${statusLabel(newer.status).toLowerCase()}; the fields of this form are the same.`}
+            onGoOn={goOn}
+          />
+        ) : null}
         <section aria-label="What is wrong" className="card grid gap-4 p-4 md:p-5">
           <Field label="Title" required id={fieldIds.title ?? ""} error={errors.title} help="What is wrong, in one line, as those would say it who are affected.">
             {(control) => <Input {...control} dir="auto" required maxLength={200} value={values.title} onChange={(event) => set({ title: event.target.value })} />}
@@ -240,62 +245,5 @@ function Severities({ id, value, onChange }: { id: string; value: Values["severi
         ))}
       </div>
     </fieldset>
-  );
-}
-
-/** Shows what somebody else saved meanwhile, and lets the reader decide what stays. */
-function Newer({
-  theirs,
-  base,
-  mine,
-  touched,
-  newer,
-  nameOf,
-  onGoOn,
-}: {
-  theirs: Values;
-  base: Values;
-  mine: Values;
-  touched: FieldName[];
-  newer: Detail;
-  nameOf: (systemId: string) => string;
-  onGoOn: (theirs: FieldName[]) => void;
-}) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), []);
-  const changed = changedFields(base, theirs);
-  const both = changed.filter((field) => touched.includes(field) && changedFields(mine, theirs).includes(field));
-  return (
-    <div ref={box} role="alert" tabIndex={-1} className="rounded-[8px] border border-degraded/40 bg-degraded-soft px-4 py-3 text-degraded-ink outline-none">
-      <p className="flex items-start gap-2 font-medium">
-        <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
-        Somebody changed this incident while you were editing. Nothing of yours was saved or lost.
-      </p>
-      {changed.length > 0 ? (
-        <dl className="mt-2 grid gap-1">
-          {changed.map((field) => (
-            <div key={field} className="grid gap-x-3 sm:grid-cols-[150px_minmax(0,1fr)]">
-              <dt className="font-medium">{fieldLabels[field]}</dt>
-              <dd className="min-w-0 break-words">
-                <bdi className="line-clamp-4">{shownValue(field, theirs, nameOf)}</bdi>
-                {both.includes(field) ? <span className="text-sm"> (you changed this too)</span> : null}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      ) : (
-        <p className="mt-1">Its status is now {newer.status}; the fields of this form are the same.</p>
-      )}
-      <div className="mt-3 flex flex-wrap gap-2">
-        <Button size="sm" onClick={() => onGoOn([])}>
-          {both.length > 0 ? "Keep my version of what both changed" : "Take their changes and go on"}
-        </Button>
-        {both.length > 0 ? (
-          <Button size="sm" onClick={() => onGoOn(both)}>
-            Take theirs instead
-          </Button>
-        ) : null}
-      </div>
-    </div>
   );
 }

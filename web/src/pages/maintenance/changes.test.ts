@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { typed } from "@/ui/date-time";
 import type { Detail } from "./api";
-import { changedFields, editOf, instantOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, withStart, withZone, type Values } from "./changes";
+import { changedFields, editOf, instantOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, withStart, withTheirs, withZone, type Values } from "./changes";
 
 const stored = { title: "Database upgrade", description: null, systemIds: ["a", "b"], suppressNotifications: false, startAt: "2026-06-10T04:30:07.250Z", endAt: "2026-06-10T05:30:07.250Z" };
 const opened = valuesOf(stored, "Asia/Kolkata");
@@ -79,4 +79,11 @@ test("what somebody else changed reads as it does in the form", () => {
   expect(fields).toEqual(["systemIds", "end", "suppressNotifications"]);
   expect(shownValue("end", theirs, String)).toMatch(/12:00 UTC\+05:30$/);
   expect(shownValue("recurrence", theirs, String)).toBe("does not repeat");
+});
+
+test("taking theirs is about what both changed: what only one side touched is never lost", () => {
+  const mine = { ...opened, title: "Mine", description: "Only I wrote this." };
+  const theirs = { ...valuesOf({ ...stored, title: "Theirs", systemIds: ["c"] }, "Europe/Lisbon") };
+  expect(withTheirs(opened, mine, theirs, "theirs", false)).toMatchObject({ title: "Theirs", description: "Only I wrote this.", systemIds: ["c"], zone: opened.zone });
+  expect(withTheirs(opened, mine, theirs, "mine", false)).toMatchObject({ title: "Mine", description: "Only I wrote this.", systemIds: ["c"], zone: opened.zone });
 });

@@ -1,4 +1,5 @@
 import { readDateTime, shownWall, type DateTime } from "@/ui/date-time";
+import { mergeFields } from "@/ui/record-form";
 import { dateTimeText, offsetLabel } from "@/ui/zone";
 import type { Detail, Maintenance } from "./api";
 import { fromRule, noRecurrence, sameRule, toRule, type Recurrence } from "./recurrence";
@@ -95,6 +96,16 @@ function textsOf(form: Values, touched: readonly FieldName[]) {
 export function windowOf(form: Values): { startAt: string; endAt: string } {
   const iso = (ms: number | undefined) => (ms === undefined ? "" : new Date(ms).toISOString());
   return { startAt: iso(instantOf(form.start, form.zone)), endAt: iso(instantOf(form.end, form.zone)) };
+}
+
+/**
+ * What somebody else saved, with what was changed here on top of it. Of what
+ * both changed, the version that was taken. Without `series` times are read in
+ * the reader's zone, whatever theirs was.
+ */
+export function withTheirs(base: Values, mine: Values, theirs: Values, take: "mine" | "theirs", series: boolean): Values {
+  const fields = (Object.keys(fieldLabels) as FieldName[]).filter((field) => series || field !== "zone");
+  return mergeFields(mine, theirs, { fields, here: changedFields(base, mine, series), there: changedFields(base, theirs, series) }, take);
 }
 
 /**

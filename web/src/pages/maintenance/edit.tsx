@@ -21,7 +21,7 @@ import { formatDuration } from "@/ui/time";
 import { isZone, localZone } from "@/ui/zone";
 import { ZoneSelect } from "@/ui/zone-select";
 import { listPage, plugin, readMaintenance, useCreateMaintenance, useOpenedMaintenance, usePreview, useUpdateMaintenance, useUpdateSeries, type Detail, type Recurring } from "./api";
-import { changedFields, editOf, fieldLabels, instantOf, isTyped, ruleOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, windowOf, withStart, withZone, type FieldName, type Values } from "./changes";
+import { changedFields, editOf, fieldLabels, instantOf, isTyped, ruleOf, seriesEditOf, seriesValuesOf, shownValue, valuesOf, windowOf, withStart, withTheirs, withZone, type Values } from "./changes";
 import { OccurrencePreview } from "./preview";
 import { noRecurrence, recurrenceFault } from "./recurrence";
 import { RecurrenceEditor, type RecurrenceErrors } from "./recurrence-editor";
@@ -249,13 +249,7 @@ function Form({ opened, scope, start }: { opened: Detail | undefined; scope: Sco
   /** Goes on from the newer state, with what was typed here on top of it. */
   const goOn = (take: "mine" | "theirs") => {
     if (!newer || !theirValues) return;
-    const next = { ...values };
-    for (const field of Object.keys(fieldLabels) as FieldName[]) {
-      if (field === "zone" && !series) continue;
-      // What was not touched here follows; what was, only where theirs was taken.
-      if (!touched.includes(field) || take === "theirs") Object.assign(next, { [field]: theirValues[field] });
-    }
-    setValues(next);
+    setValues(withTheirs(base, values, theirValues, take, series));
     setBase(theirValues);
     setPresent(newer);
     setNewer(undefined);
