@@ -32,6 +32,7 @@ func TestTwoReplicasKeepACapTogether(t *testing.T) {
 		}
 		connection := f.connection(gateway, obj{"spendCap": obj{"tokenBudget": 10_000, "windowMinutes": 60}, "disableTopicalClassifier": true})
 		other := f.replica()
+		f.s.idle, other.idle = time.Hour, time.Hour // the provider is held, not silent
 		var admitted, refused atomic.Int64
 		var wg sync.WaitGroup
 		for i := range turns {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -205,4 +206,42 @@ func FuzzArgumentsAreWhole(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPuttingArgumentsTogetherIsLinear takes 60,000 fragments of one call, id and
+// name in each. Reading all that came before for each of them takes a minute and
+// more, this a fraction of a second.
+func TestPuttingArgumentsTogetherIsLinear(t *testing.T) {
+	t.Parallel()
+	fragment := func(text string) wireCall {
+		w := wireCall{ID: "a"}
+		w.Function.Name, w.Function.Arguments = "tool_a", quoteJSON(text)
+		return w
+	}
+	for name, args := range map[string][3]string{
+		"a long text":     {`{"x":"`, "0123456}", `"}`},
+		"many values":     {"[", `{"a":1},`, "1]"},
+		"a tail of space": {`{"x":1}`, "        ", " "},
+	} {
+		a := newCallAssembler(Request{Tools: []ToolDef{{Name: "tool_a"}}})
+		began := time.Now()
+		for i := range 60_000 {
+			text := args[1]
+			if i == 0 {
+				text = args[0]
+			}
+			if err := a.add(fragment(text), func(Event) error { return nil }); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		if err := a.add(fragment(args[2]), func(Event) error { return nil }); err != nil {
+			t.Fatal(name, err)
+		}
+		if calls, cut := a.finish(); cut || len(calls) != 1 || calls[0].Arguments[0] == '"' {
+			t.Errorf("%s: %d calls, cut %v", name, len(calls), cut)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
+	}
 }

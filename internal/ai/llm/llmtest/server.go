@@ -289,9 +289,11 @@ func (t *Turn) play(w http.ResponseWriter, r *http.Request) {
 	if raw == "" {
 		raw = t.stream()
 	}
-	// In small pieces, so that events arrive cut anywhere.
+	// In small pieces, so that events arrive cut anywhere; long ones in no more
+	// than a few thousand.
+	size := max(17, len(raw)/4000)
 	for b := []byte(raw); len(b) > 0; {
-		n := min(len(b), 17)
+		n := min(len(b), size)
 		if _, err := w.Write(b[:n]); err != nil {
 			return
 		}
