@@ -373,6 +373,12 @@ func TestMemoryTools(t *testing.T) {
 		if _, err := save.Run(authz.With(t.Context(), lost), dry.Payload); !problem.Is(err, problem.KindForbidden) {
 			t.Errorf("without the right: %v", err)
 		}
+		// What is about a system is everybody's to decide, a note for oneself is not.
+		for whose, in := range map[bool]any{false: about(shop, "a third thing", "x"), true: note("a note", "x")} {
+			if dry, err := save.Preview(ctx, input(t, in)); err != nil || dry.Private != whose {
+				t.Errorf("private is %v, %v; want %v", dry.Private, err, whose)
+			}
+		}
 		// A card to forget shows the hint only to who may see it.
 		private := b.must(ann, "saveMemory", note("canary hint", "x"))["id"].(string)
 		if _, err := b.use(manager, "deleteMemory", map[string]any{"id": private}); !problem.Is(err, problem.KindNotFound) || strings.Contains(err.Error(), "canary") {
@@ -383,6 +389,9 @@ func TestMemoryTools(t *testing.T) {
 		}
 		forget, _ := b.reg.Get("ai.deleteMemory")
 		dry, err = forget.Preview(ctx, input(t, map[string]any{"id": private}))
+		if !dry.Private {
+			t.Error("a card to forget a private memory is not private")
+		}
 		if err != nil || forget.Effect() != tool.Destructive || has(dry.Summary, "canary hint", "cannot be undone") != nil {
 			t.Fatalf("%v, %+v", err, dry)
 		}

@@ -79,7 +79,7 @@ func (s *Service) dryRemember(ctx context.Context, in SaveMemoryInput) (tool.Pre
 		whom = fmt.Sprintf("about the system %q, for everybody who may see it", after.SystemName)
 	}
 	p.Summary = fmt.Sprintf("Remember %s: %q", whom, after.RecallHint)
-	in.OnlyNew = before == nil
+	in.OnlyNew, p.Private = before == nil, after.Scope == ScopeUser
 	if before != nil {
 		in.Replaces, in.Version = before.ID, before.Version
 		p.Summary = fmt.Sprintf("Change a memory %s: %q", whom, after.RecallHint)
@@ -107,7 +107,7 @@ func (s *Service) dryForget(ctx context.Context, in MemoryIDInput) (tool.Preview
 	if err != nil {
 		return p, err
 	}
-	p.Payload = in
+	p.Payload, p.Private = in, m.Scope == ScopeUser
 	p.Summary = fmt.Sprintf("Forget %q. This cannot be undone.", m.RecallHint)
 	return p, nil
 }

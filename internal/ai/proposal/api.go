@@ -205,6 +205,8 @@ func (g *Gate) views(ctx context.Context, list []Record) ([]callView, error) {
 			Mine:        r.ProposedBy == Who{p.Kind, p.ID}, CreatedAt: r.CreatedAt, AppliedAt: r.AppliedAt, FinishedAt: r.FinishedAt}
 		if v.Mine {
 			v.ConversationID = r.ConversationID
+		} else if r.Private {
+			v.Summary, v.Blocked, v.Error, v.Diff, v.Payload = "Something of their own, which only they see", "", "", nil, nil
 		}
 		if r.AppliedBy.ID != "" {
 			v.DecidedBy = &whoView{r.AppliedBy.Kind, r.AppliedBy.ID, names[r.AppliedBy.ID]}

@@ -49,7 +49,7 @@ func (g *Gate) find(ctx context.Context, tok string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.ProposalNonce == nil {
+	if r.ProposalNonce == nil || (r.Private && !r.ofCaller(ctx)) {
 		return nil, problem.NotFound("This proposal does not exist")
 	}
 	if subtle.ConstantTimeCompare([]byte(*r.ProposalNonce), []byte(nonce)) != 1 {
@@ -175,7 +175,7 @@ func (g *Gate) recheck(ctx context.Context, p authz.Principal, t tool.Tool, r *r
 	if now, lerr := g.load(ctx, r.ID); lerr == nil && Status(now.Status) != Proposed {
 		return g.open(now)
 	}
-	if refusal := g.outdated(ctx, p, t, r, payload, err); refusal != nil {
+	if refusal := g.outdated(ctx, t, r, payload, err); refusal != nil {
 		return g.giveUp(ctx, p, t, r, refusal, err)
 	}
 	return err

@@ -113,7 +113,7 @@ func (th *things) tools() []tool.Tool {
 				v := th.version
 				in.Version = &v
 			}
-			return tool.Preview[setIn]{Summary: verb + " " + in.Value, Payload: in, Before: before, After: getOut{in.Value, th.version + 1}}, nil
+			return tool.Preview[setIn]{Summary: verb + " " + in.Value, Payload: in, Private: in.Value == "secret plan", Before: before, After: getOut{in.Value, th.version + 1}}, nil
 		}
 	}
 	run := func(ctx context.Context, in setIn) (getOut, error) {

@@ -266,6 +266,12 @@ func (g *Gate) Execute(ctx context.Context, c *Call, o Origin) (Outcome, error) 
 		out.Result, err = g.read(ctx, who, id, at, c, o)
 		return out, err
 	}
+	if c.disposition == Propose && o.Transport != Chat {
+		if err := g.roomFor(ctx, who); err != nil {
+			g.budgets.leave(who, at)
+			return Outcome{}, err
+		}
+	}
 	if err := g.reserve(ctx, who, id, at, c, o); err != nil {
 		return Outcome{}, err
 	}

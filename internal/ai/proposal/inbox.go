@@ -16,9 +16,29 @@ import (
 // expire come first.
 const maxWaiting = 200
 
+// maxOwn is how many changes of one principal may wait, not counting those in
+// chats: nobody fills the inbox of everybody.
+const maxOwn = 100
+
+// roomFor refuses a further proposal of a principal that has maxOwn waiting.
+func (g *Gate) roomFor(ctx context.Context, who Who) error {
+	now := db.Time(g.now())
+	var n []int
+	err := g.db.ScanPrepared(ctx, g.db.Read, &n, `SELECT count(*) FROM ai_tool_calls WHERE principal_kind = ? AND principal_id = ?
+		AND created_at > ? AND status = ? AND proposal_expires_at > ? AND transport <> ?`,
+		string(who.Kind), who.ID, now.Add(-InboxTTL), string(Proposed), now, string(Chat))
+	if err != nil {
+		return fmt.Errorf("count waiting proposals: %w", err)
+	}
+	if n[0] >= maxOwn {
+		return problem.Conflict("%d changes that you proposed wait for a decision already. Have some of them decided in Approvals first", n[0])
+	}
+	return nil
+}
+
 // Waiting gives the changes that the principal in ctx may decide: their own,
-// and those of others that came from no chat and change what the principal may
-// change: a chat is its owner's alone. Those that end soonest come first. No tokens.
+// and those of others that came from no chat, are not private and change what the
+// principal may change: a chat is its owner's alone. Those that end soonest come first. No tokens.
 func (g *Gate) Waiting(ctx context.Context) ([]Record, error) {
 	return g.inbox(ctx, "status = ? AND proposal_expires_at > ?", Proposed, db.Time(g.now()))
 }
@@ -36,9 +56,8 @@ func (g *Gate) inInbox(ctx context.Context, id string) (authz.Principal, *row, e
 	if err != nil {
 		return p, nil, err
 	}
-	own := r.PrincipalKind == string(p.Kind) && r.PrincipalID == p.ID
 	t, ok := g.tools.Get(r.ToolName)
-	if r.ProposalNonce == nil || !ok || (!own && (Transport(r.Transport) == Chat || !t.Allowed(p))) {
+	if r.ProposalNonce == nil || !ok || (!r.ofCaller(ctx) && (r.Private || Transport(r.Transport) == Chat || !t.Allowed(p))) {
 		return p, nil, gone
 	}
 	return p, r, nil

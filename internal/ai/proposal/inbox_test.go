@@ -57,6 +57,99 @@ func kindOf(err error) problem.Kind {
 	return 0
 }
 
+// TestAPrivateProposalIsItsProposersAlone: whoever holds the rules and the audit
+// log, and even the token, learns that there is one and nothing else.
+func TestAPrivateProposalIsItsProposersAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		ada := authz.From(f.ctx)
+		made := f.from(t, ada, API, "test.set", `{"value":"secret plan"}`)
+		open := f.from(t, ada, API, "test.set", `{"value":"new"}`)
+		eve := as("eve", ruleRead.ID, ruleManage.ID, RuleAudit.ID)
+
+		list, err := f.g.Waiting(eve)
+		if err != nil || len(list) != 1 || list[0].ID != open.ID {
+			t.Fatalf("others wait for %+v, %v", list, err)
+		}
+		id := `{"toolCallId":"` + made.ID + `"}`
+		for what, err := range map[string]error{
+			"approve": second(f.call(eve, "ai.approveCall", id)),
+			"reject":  second(f.call(eve, "ai.rejectCall", id)),
+			"apply":   second(f.g.Apply(eve, made.Token)),
+			"decline": f.g.Decline(eve, made.Token),
+			"lookup":  second(f.g.Lookup(eve, made.Token)),
+		} {
+			if kindOf(err) != problem.KindNotFound {
+				t.Errorf("%s by somebody else: %v", what, err)
+			}
+		}
+		for _, op := range []string{"ai.listToolCalls", "ai.getToolCall"} {
+			input := "{}"
+			if op == "ai.getToolCall" {
+				input = id
+			}
+			out, err := f.call(eve, op, input)
+			if err != nil || strings.Contains(out, "secret plan") || !strings.Contains(out, made.ID) {
+				t.Errorf("%s of an auditor: %v %s", op, err, out)
+			}
+			if own, err := f.call(f.ctx, op, input); err != nil || !strings.Contains(own, "secret plan") {
+				t.Errorf("%s of the proposer: %v %s", op, err, own)
+			}
+		}
+		if list, err = f.g.Waiting(f.ctx); err != nil || len(list) != 2 {
+			t.Fatalf("the proposer waits for %+v, %v", list, err)
+		}
+		if _, err := f.g.Apply(f.ctx, made.Token); err != nil {
+			t.Error(err)
+		}
+		if out, err := f.call(eve, "ai.getToolCall", id); err != nil || strings.Contains(out, "secret plan") || !strings.Contains(out, `"applied"`) {
+			t.Errorf("afterwards an auditor sees %v %s", err, out)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestNobodyFillsTheInboxOfEverybody: who proposes from outside has room for a
+// hundred changes that wait, and gets room again when some are decided.
+func TestNobodyFillsTheInboxOfEverybody(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		ada := authz.From(f.ctx)
+		var last *Proposal
+		for i := range maxOwn {
+			if i == BudgetCalls {
+				f.clock.add(BudgetWindow)
+			}
+			last = f.from(t, ada, MCP, "test.set", `{"value":"new"}`)
+		}
+		f.clock.add(BudgetWindow)
+		propose := func(tr Transport, who context.Context) error {
+			_, err := f.g.Propose(who, "test.set", []byte(`{"value":"new"}`), Origin{Transport: tr})
+			return err
+		}
+		for range BudgetCalls + 1 { // a refusal costs no budget
+			if err := propose(MCP, f.ctx); kindOf(err) != problem.KindConflict || !strings.Contains(err.Error(), "100 changes") {
+				t.Fatalf("one more: %v", err)
+			}
+		}
+		if err := propose(Chat, f.ctx); err != nil {
+			t.Errorf("in a chat: %v", err)
+		}
+		if err := propose(MCP, as("bob", ruleManage.ID)); err != nil {
+			t.Errorf("somebody else: %v", err)
+		}
+		if err := f.g.Reject(f.ctx, last.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := propose(MCP, f.ctx); err != nil {
+			t.Errorf("after a decision: %v", err)
+		}
+	})
+}
+
 func TestInboxShowsWhatThePersonMayDecide(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -26,12 +26,11 @@ var pins = []string{"version", "fromStatus"}
 
 // outdated gives the refusal of a proposal whose recheck failed with err, when
 // no later try could succeed; nil when one could.
-func (g *Gate) outdated(ctx context.Context, p authz.Principal, t tool.Tool, r *row, payload json.RawMessage, err error) *problem.Error {
+func (g *Gate) outdated(ctx context.Context, t tool.Tool, r *row, payload json.RawMessage, err error) *problem.Error {
 	said, ok := problem.As(err)
 	if !ok {
 		return nil
 	}
-	mine := r.PrincipalKind == string(p.Kind) && r.PrincipalID == p.ID
 	switch {
 	case t.Validate(payload) != nil:
 		return problem.Invalid("This proposal is out of date: it does not fit the tool any more. Nothing was changed; ask for it again", said.Issues...)
@@ -39,7 +38,7 @@ func (g *Gate) outdated(ctx context.Context, p authz.Principal, t tool.Tool, r *
 		e := problem.Conflict("This proposal is out of date: what it would change has changed since. Nothing was done; ask for it again")
 		e.Issues = g.since(ctx, t, r, payload)
 		return e
-	case said.Kind == problem.KindNotFound && mine:
+	case said.Kind == problem.KindNotFound && r.ofCaller(ctx):
 		// For somebody else it may only be out of sight.
 		return problem.Conflict("This proposal is out of date. %s. Nothing was done", sentence(said.Message))
 	}
@@ -159,7 +158,7 @@ func (g *Gate) inbox(ctx context.Context, condition string, args ...any) ([]Reco
 	}
 	var rows []row
 	err := g.db.Read.NewRaw("SELECT "+rowColumns+" FROM ai_tool_calls WHERE "+condition+` AND tool_name IN (?)
-			AND (transport <> ? OR (principal_kind = ? AND principal_id = ?))
+			AND ((transport <> ? AND NOT private) OR (principal_kind = ? AND principal_id = ?))
 		ORDER BY proposal_expires_at, id LIMIT ?`,
 		append(args, bun.List(names), Chat, p.Kind, p.ID, maxWaiting)...).Scan(ctx, &rows)
 	if err != nil {

@@ -60,7 +60,9 @@ type Record struct {
 	// Error says why a change failed.
 	Error string
 	// Outdated says that it failed because its target had changed.
-	Outdated   bool
+	Outdated bool
+	// Private says that only its proposer sees and decides it.
+	Private    bool
 	ProposedBy Who
 	// AppliedBy is who applied or declined; empty while nobody did.
 	AppliedBy  Who
@@ -110,11 +112,12 @@ type row struct {
 	CreatedAt         time.Time
 	ArgsHash          string
 	Outdated          bool
+	Private           bool
 }
 
 const rowColumns = `id, principal_kind, principal_id, transport, conversation_id, tool_name, effect, status,
 	proposal_nonce, proposal_expires_at, applied_by_kind, applied_by_id, result_snapshot, proposed_payload,
-	error, proposed_at, applied_at, finished_at, created_at, args_hash, outdated`
+	error, proposed_at, applied_at, finished_at, created_at, args_hash, outdated, private`
 
 // interrupted is the error of a row whose work never reported back.
 const interrupted = "The call was interrupted before it finished"
@@ -197,8 +200,8 @@ func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry, 
 	now := db.Time(g.now())
 	expires := now.Add(wait)
 	res, err := g.db.Write.NewRaw(`UPDATE ai_tool_calls SET status = ?, error = NULL, proposal_nonce = ?, proposal_expires_at = ?,
-		proposed_payload = ?, result_snapshot = ?, proposed_at = ? WHERE id = ?`,
-		Proposed, nonce, expires, sealed, string(snap), now, id).Exec(ctx)
+		proposed_payload = ?, result_snapshot = ?, proposed_at = ?, private = ? WHERE id = ?`,
+		Proposed, nonce, expires, sealed, string(snap), now, dry.Private, id).Exec(ctx)
 	if err := db.MustAffect(res, err, problem.NotFound("The call's record is gone")); err != nil {
 		return nil, fmt.Errorf("store proposal of %s: %w", t.Name(), err)
 	}
@@ -207,6 +210,12 @@ func (g *Gate) store(ctx context.Context, id string, t tool.Tool, dry tool.Dry, 
 }
 
 func payloadContext(id string) string { return "ai_tool_calls\x00" + id }
+
+// ofCaller says whether the principal in ctx made the call.
+func (r *row) ofCaller(ctx context.Context) bool {
+	p := authz.From(ctx)
+	return r.PrincipalKind == string(p.Kind) && r.PrincipalID == p.ID
+}
 
 func (g *Gate) load(ctx context.Context, id string) (*row, error) {
 	r := new(row)
@@ -244,6 +253,7 @@ func (g *Gate) record(r *row) (*Record, error) {
 		Result:         snap.Result,
 		Error:          text(r.Error),
 		Outdated:       r.Outdated,
+		Private:        r.Private,
 		ProposedBy:     Who{authz.Kind(r.PrincipalKind), r.PrincipalID},
 		AppliedBy:      Who{authz.Kind(text(r.AppliedByKind)), text(r.AppliedByID)},
 	}

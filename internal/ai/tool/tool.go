@@ -58,6 +58,9 @@ type Preview[In any] struct {
 	// proposal; empty means nothing. A blocked change can be proposed; applying
 	// it is refused with this text and it keeps waiting.
 	Blocked string
+	// Private says that the change concerns nobody but its proposer, such as a
+	// note of their own: no one else sees or decides it.
+	Private bool
 }
 
 // Dry is a Preview in the form in which it is stored and shown.
@@ -66,6 +69,7 @@ type Dry struct {
 	Payload json.RawMessage
 	Diff    []Change
 	Blocked string
+	Private bool
 }
 
 // Tool is one registered tool.
@@ -135,7 +139,7 @@ func DefineChange[In, Out any](spec Spec, dryRun func(context.Context, In) (Prev
 		if err != nil {
 			return Dry{}, fmt.Errorf("payload of %s: %w", spec.Name, err)
 		}
-		dry := Dry{Summary: p.Summary, Payload: payload, Blocked: p.Blocked}
+		dry := Dry{Summary: p.Summary, Payload: payload, Blocked: p.Blocked, Private: p.Private}
 		if p.Before != nil || p.After != nil {
 			if dry.Diff, err = Diff(p.Before, p.After); err != nil {
 				return Dry{}, fmt.Errorf("diff of %s: %w", spec.Name, err)
