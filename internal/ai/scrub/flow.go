@@ -95,9 +95,13 @@ func (f *Flow) run(piece string, last bool) string {
 			}
 			continue
 		case armed:
-			if n := runOf(rest, isSpace); n > 0 {
+			if n := len(rest) - len(strings.TrimLeftFunc(rest, isSpace)); n > 0 {
 				pass(n)
 				continue
+			}
+			if !utf8.FullRuneInString(rest) && !last {
+				f.held = rest
+				return out.String()
 			}
 			n := runOf(rest, isToken)
 			switch {
@@ -195,8 +199,13 @@ func (f *Flow) word(s string, last bool) (w begins, more bool) {
 		switch {
 		case n == len(s):
 			return begins{}, !last
-		case n == len(bearerWord) && isSpace(s[n]):
-			return begins{bearer: n + 1}, false
+		case n == len(bearerWord):
+			if !utf8.FullRuneInString(s[n:]) && !last {
+				return begins{}, true
+			}
+			if r, size := utf8.DecodeRuneInString(s[n:]); isSpace(r) {
+				return begins{bearer: n + size}, false
+			}
 		}
 	}
 	return begins{}, false
@@ -244,14 +253,16 @@ func isLetter(b byte) bool {
 }
 func isKey(b byte) bool   { return isLetter(b) || b == '_' || b == '-' }
 func isToken(b byte) bool { return isLetter(b) || strings.IndexByte("._~+/-", b) >= 0 }
-func isSpace(b byte) bool { return strings.IndexByte("\t\n\f\r ", b) >= 0 }
 func isWord(r rune) bool  { return r < utf8.RuneSelf && (isLetter(byte(r)) || r == '_') }
 
-// isEdge says whether r may stand beside a standalone key, as edge does.
-func isEdge(r rune) bool {
+// isSpace says whether r separates, as spaces does.
+func isSpace(r rune) bool {
 	switch r {
-	case '\t', '\n', '\v', '\f', '\r', ' ', '"', '\'', '`', ',', ';', 0x85, 0xfeff:
+	case '\t', '\n', '\v', '\f', '\r', ' ', 0x85, 0xfeff:
 		return true
 	}
 	return r >= utf8.RuneSelf && unicode.Is(unicode.Z, r)
 }
+
+// isEdge says whether r may stand beside a standalone key, as edge does.
+func isEdge(r rune) bool { return isSpace(r) || strings.ContainsRune("\"'`,;", r) }

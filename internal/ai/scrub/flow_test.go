@@ -26,6 +26,8 @@ func TestProse(t *testing.T) {
 		{"https://host/api/sk-checkout-flow-12345678/status", "https://host/api/sk-checkout-flow-12345678/status"},
 		{"key\u00a0" + aKey + "\u2003x", "key\u00a0" + Redacted + "\u2003x"},
 		{"curl -H 'Authorization: bEaReR  abc.def~ghi/jkl==' x", "curl -H 'Authorization: bEaReR  " + Redacted + "' x"},
+		{"Bearer\u00a0\u3000abcdefghijkl", "Bearer\u00a0\u3000" + Redacted},
+		{"Bearer\u00a0\u00e9bcdefghijkl", "Bearer\u00a0\u00e9bcdefghijkl"},
 		{"Bearer abcdefghijk.", "Bearer " + Redacted + ""},
 		{"Bearer abcdefghijk is short", "Bearer abcdefghijk is short"},
 		{"the bearer of this letter; bearer certificate", "the bearer of this letter; bearer certificate"},
@@ -68,7 +70,7 @@ func TestFlowHoldsNothingOfOrdinaryText(t *testing.T) {
 }
 
 // pieces of texts from which credentials and near misses come about.
-var pieces = []string{"sk-", "rk-", "sk", "s", "r", "-", "proj-", "abcdefghijklmnop", "abc", "_", "Bearer", "bearer", "BEARER ", "b", " ", "\n", "\t", "  ",
+var pieces = []string{"sk-", "rk-", "sk", "s", "r", "-", "proj-", "abcdefghijklmnop", "abc", "_", "Bearer", "bearer", "BEARER ", "b", " ", "\n", "\t", "  ", "\u3000",
 	"\u00a0", "\u2003", "\ufeff", "\u0085", ",", ";", "\"", "'", "`", ".", "/", "=", "==", "~", "(", ")", "é", "🔥", "\x00", "\xff", "\xc2", "x", "A1", strings.Repeat("q", 300)}
 
 func randomText(r *rand.Rand) string {

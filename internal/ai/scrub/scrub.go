@@ -25,13 +25,16 @@ var secretKeys = []string{
 	"private-key", "privatekey", "private_key", "client-secret", "clientsecret", "client_secret", "credential",
 }
 
-// edge is what may stand beside a standalone key: Go's \s is ASCII only and
-// lacks the vertical tab, so the other spaces are listed.
-const edge = "[\\s\\x{0b}\\x{85}\\x{feff}\\p{Z}\"'`,;]"
+// spaces are what separates: Go's \s is ASCII only and lacks the vertical tab, so
+// the others are listed. edge is what may stand beside a standalone key.
+const (
+	spaces = "\\s\\x{0b}\\x{85}\\x{feff}\\p{Z}"
+	edge   = "[" + spaces + "\"'`,;]"
+)
 
 var (
 	keyText    = regexp.MustCompile(`(?:^|` + edge + `)(?:sk|rk)-(?:proj-)?[A-Za-z0-9_-]{16,}(?:$|` + edge + `)`)
-	bearerText = regexp.MustCompile(`(?i)\bBearer\s+[A-Za-z0-9._~+/-]{12,}=*`)
+	bearerText = regexp.MustCompile(`(?i)\bBearer[` + spaces + `]+[A-Za-z0-9._~+/-]{12,}=*`)
 )
 
 // SecretKey says whether the value under this key is a credential.

@@ -64,6 +64,7 @@ func TestStandaloneKeys(t *testing.T) {
 	}
 	for s, want := range map[string]bool{
 		"Bearer abcdefghijkl": true, "bearer ABCDEFGHIJKL==": true, "Authorization: Bearer  a.b_c~d+e/f-gh": true, "xBearer abcdefghijkl": false,
+		"Bearer\u00a0abcdefghijkl": true, "Bearer\vabcdefghijkl": true, "Bearer\u00e9abcdefghijkl": false,
 		"Bearer abcdefghijk": false, "the bearer of this letter": false, "bearer certificate": false, "bearer authentication": true,
 	} {
 		if got := Text(s) == Redacted; got != want {
