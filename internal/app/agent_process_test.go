@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -279,4 +280,33 @@ func TestTwoReplicasOutliveAReloadAndAKill(t *testing.T) {
 		t.Errorf("messages %+v", m)
 	}
 	b.stop()
+}
+
+// TestStoppingTheProcessEndsATurnWhoseSenderHasGone asks a process to stop while
+// it waits for a sender to come back: the turn is ended and stored, not broken off.
+func TestStoppingTheProcessEndsATurnWhoseSenderHasGone(t *testing.T) {
+	t.Parallel()
+	eachInstallation(t, func(t *testing.T, i *installation) {
+		gateway := llmtest.NewServer(t, llmtest.Turn{Text: "Half of it", Quirks: []llmtest.Quirk{llmtest.SilenceMidText}})
+		env := append(slices.Clone(i.env), "CHECKSTACK_SHUTDOWN_GRACE=2s")
+		p := launch(t, i.dir, env)
+		p.signUp(t)
+		session := p
+		connection, conv := p.connect(t, gateway, ""), p.converse(t)
+		s := p.stream(t, http.MethodPost, "/api/ai/chat", chatBody(conv, connection, "tell me all"))
+		waitFor(t, "the turn to run", func() bool { return strings.Contains(s.text(), "text-delta") })
+		s.leave()
+		<-s.ended
+		asked := time.Now()
+		p.stop()
+		if took := time.Since(asked); took > 8*time.Second {
+			t.Errorf("the process took %s to stop", took)
+		}
+		p = launch(t, i.dir, env)
+		p.as(t, session)
+		if m := p.messages(t, conv); len(m) != 2 || !m[1].Metadata.Stopped || m[1].Metadata.Running || m[1].Metadata.Error != "" || m[1].text() != "Half of it" {
+			t.Errorf("messages %+v", m)
+		}
+		p.stop()
+	})
 }
