@@ -34,7 +34,14 @@ export function Dialog({
       <Radix.Portal>
         <Radix.Overlay className={overlay} />
         <Radix.Content
-          onOpenAutoFocus={focus.onOpenAutoFocus}
+          onOpenAutoFocus={(event) => {
+            focus.onOpenAutoFocus();
+            // Whoever opens a form wants to fill it in, not to close it.
+            const field = (event.target as HTMLElement).querySelector<HTMLElement>("form :is(input, select, textarea):not(:disabled, [readonly])");
+            if (!field) return;
+            event.preventDefault();
+            field.focus({ preventScroll: true });
+          }}
           onCloseAutoFocus={(event) => {
             if (takeFocus?.()) event.preventDefault();
             else focus.onCloseAutoFocus(event);

@@ -160,8 +160,10 @@ export function FormErrors({
     if (error) box.current?.focus();
   }, [error]);
   if (!error) return null;
-  const message = error instanceof Error ? error.message : String(error);
   const found = error instanceof ApiError ? error.issues : [];
+  const told = error instanceof Error ? error.message : String(error);
+  // The server's heading of a list of faults is made for programs.
+  const message = found.length > 0 && told === "Invalid input" ? "Some fields need attention." : told;
   const issues = found.filter((issue) => !isCorrected(issue.path));
   if (found.length > 0 && issues.length === 0) return null;
   const idOf = typeof fieldIds === "function" ? fieldIds : (path: string) => fieldIds[path];

@@ -142,12 +142,14 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
             expires in {countdown(expires, now)}
           </span>
           {/* The safe answer comes first, so that the keyboard meets it first. */}
-          <Button ref={safe} look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
-            Decline
-          </Button>
-          <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
-            {destructive ? actionTitle(card.toolName) : "Apply change"}
-          </Button>
+          <div className="ml-auto flex flex-wrap justify-end gap-2">
+            <Button ref={safe} look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
+              Decline
+            </Button>
+            <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
+              {destructive ? actionTitle(card.toolName) : "Apply change"}
+            </Button>
+          </div>
         </footer>
       ) : null}
       {outdated && onAskAgain ? (

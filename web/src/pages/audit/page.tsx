@@ -77,13 +77,11 @@ export function Component() {
         <Choice label="Effect" any="Any effect" value={params.get("effect") ?? ""} options={effects} onChange={(value) => set("effect", value)} />
         <Choice label="Outcome" any="Any outcome" value={params.get("status") ?? ""} options={statuses} onChange={(value) => set("status", value)} />
         <Choice label="Came through" any="Came anywhere" value={params.get("door") ?? ""} options={doors} onChange={(value) => set("door", value)} />
-        <span className="inline-flex grow basis-[44%] items-center gap-1.5 text-sm text-ink-3 md:grow-0 md:basis-auto">
+        <span className="inline-flex grow basis-full items-center gap-1.5 text-sm text-ink-3 md:grow-0 md:basis-auto">
           from
-          <Input type="date" aria-label="From day" className="md:w-auto!" value={params.get("from") ?? ""} onChange={(event) => set("from", event.target.value)} />
-        </span>
-        <span className="inline-flex grow basis-[44%] items-center gap-1.5 text-sm text-ink-3 md:grow-0 md:basis-auto">
+          <Input type="date" aria-label="From day" className="min-w-0 md:w-auto!" value={params.get("from") ?? ""} onChange={(event) => set("from", event.target.value)} />
           to
-          <Input type="date" aria-label="To day" className="md:w-auto!" value={params.get("to") ?? ""} onChange={(event) => set("to", event.target.value)} />
+          <Input type="date" aria-label="To day" className="min-w-0 md:w-auto!" value={params.get("to") ?? ""} onChange={(event) => set("to", event.target.value)} />
         </span>
         {narrowed ? (
           <Button look="quiet" onClick={() => setParams({}, { replace: true })}>

@@ -162,7 +162,7 @@ function Totals({ spend }: { spend: Spend }) {
         ))}
       </dl>
       <p className="mt-1.5 text-sm text-ink-3">
-        Counted from <Instant at={spend.from} /> until <Instant at={spend.to} />.
+        Counted from <Instant at={spend.from} /> until now, <Instant at={spend.to} />.
         {total.estimatedTokens > 0
           ? ` ${total.estimatedTokens === total.totalTokens ? "All" : total.estimatedTokens.toLocaleString()} of the tokens are estimates: the provider reported nothing, or the answer is still being written.`
           : null}
@@ -226,6 +226,7 @@ function Cap({ line, reportedAt }: { line: SpendLine; reportedAt: string }) {
       <span className="block text-xs text-ink-3">
         of {capText(cap)}, since <Instant at={windowStart(reportedAt, cap.windowMinutes)} />
       </span>
+      {line.reservedTokens ? <span className="block text-xs text-ink-3">{line.reservedTokens.toLocaleString()} of them set aside for answers being written</span> : null}
     </span>
   );
 }
