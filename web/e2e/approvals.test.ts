@@ -118,17 +118,30 @@ test("a decision that came elsewhere is shown where the card is open, as far as 
   expect((await systems()).map((system) => system.name)).not.toContain("Returns desk");
 });
 
-test("a change that the world has overtaken is refused in words, and waits on", async () => {
+test("FC-057: a change that the world has overtaken is out of date, and says how", async () => {
   const { id } = await rest<System>(page, "POST", "catalog/createSystem", { name: "Short lived" });
   await propose("catalog.updateSystem", { id, description: "Never to be seen" });
   const card = cardOf("Short lived");
   await card.waitFor(soon);
   await rest(page, "DELETE", "catalog/deleteSystem", { id });
   await card.getByRole("button", { name: "Apply change" }).click();
-  await card.getByRole("alert").waitFor();
+  await card.getByText("Out of date", { exact: true }).waitFor();
   expect(await card.getByRole("alert").textContent()).toMatch(/not found|does not exist|deleted/);
-  await card.getByRole("button", { name: "Decline" }).click();
-  await card.getByText("You declined; nothing was changed.").waitFor();
+  for (const name of ["Apply change", "Decline"]) expect(await card.getByRole("button", { name }).count()).toBe(0);
+
+  const { id: other } = await rest<System>(page, "POST", "catalog/createSystem", { name: "Time sheets" });
+  await propose("catalog.updateSystem", { id: other, description: "Hours" });
+  const sheets = cardOf("Time sheets");
+  await sheets.waitFor(soon);
+  await rest(page, "PATCH", "catalog/updateSystem", { id: other, data: { description: "Days" } });
+  await sheets.getByRole("button", { name: "Apply change" }).click();
+  await sheets.getByText('is now "Days"').waitFor();
+  expect(await inspect(page, "approvals-outdated")).toEqual([]);
+  expect(await navBadge().textContent()).toBe("Approvals");
+  // Whoever comes later sees why it does not wait any more.
+  await colleague.goto(`${baseUrl}/approvals`);
+  await cardOf("Time sheets", colleague).getByText("Out of date", { exact: true }).waitFor();
+  expect(await cardOf("Time sheets", colleague).getByRole("button", { name: "Apply change" }).count()).toBe(0);
   await page.getByRole("button", { name: "Hide what is decided" }).click();
   await page.getByText("Nothing to decide").waitFor();
 });

@@ -38,8 +38,9 @@ func (g *Gate) outdated(ctx context.Context, t tool.Tool, r *row, payload json.R
 		e := problem.Conflict("This proposal is out of date: what it would change has changed since. Nothing was done; ask for it again")
 		e.Issues = g.since(ctx, t, r, payload)
 		return e
-	case said.Kind == problem.KindNotFound && r.ofCaller(ctx):
-		// For somebody else it may only be out of sight.
+	case said.Kind == problem.KindNotFound:
+		// It may only be out of sight for somebody else; but who may apply a
+		// proposal may decline it too, so nothing is lost to them.
 		return problem.Conflict("This proposal is out of date. %s. Nothing was done", sentence(said.Message))
 	}
 	return nil

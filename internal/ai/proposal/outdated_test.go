@@ -31,7 +31,7 @@ func TestOutdatedOrNot(t *testing.T) {
 			{"something else about it changes", func(th *things) { th.version = 2 }, nil, 409, true, "something else about it has changed"},
 			{"FC057 another closes it", func(th *things) { th.version, th.closed = 2, true }, nil, 409, true, "The thing is closed"},
 			{"FC057 another deletes it", func(th *things) { th.gone = true }, nil, 409, true, "This thing does not exist"},
-			{"it is out of sight for who applies", func(th *things) { th.gone = true }, as("bob", ruleManage.ID), 404, false, "This thing does not exist"},
+			{"FC057 another deletes it, and somebody else applies", func(th *things) { th.gone = true }, as("bob", ruleManage.ID), 409, true, "This thing does not exist"},
 			{"it is locked for now", func(th *things) { th.locked = true }, nil, 409, false, "unlock it first"},
 		} {
 			f := setup(t, d)

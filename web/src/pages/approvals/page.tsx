@@ -23,8 +23,10 @@ export function Component() {
   const [params, setParams] = useSearchParams();
   const [outcomes, setOutcomes] = useState<Record<string, Outcome>>({});
   const [seen, setSeen] = useState<{ from: readonly Call[] | undefined; calls: Call[] }>({ from: undefined, calls: [] });
+  // What the reader took off the list stays off it.
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const fresh = approvals.data?.approvals;
-  if (fresh && fresh !== seen.from) setSeen({ from: fresh, calls: mergeSeen(seen.calls, [...fresh, ...(approvals.data?.outdated ?? [])]) });
+  if (fresh && fresh !== seen.from) setSeen({ from: fresh, calls: mergeSeen(seen.calls, [...fresh, ...(approvals.data?.outdated ?? []).filter((call) => !hidden.has(call.toolCallId))]) });
 
   const focusedId = params.get("call") ?? "";
   const door = doors.find((each) => each.value === params.get("door"))?.value;
@@ -106,7 +108,11 @@ export function Component() {
             ))}
           </Select>
           {settled.length > 0 ? (
-            <Button look="quiet" className="ml-auto" onClick={() => setSeen({ from: seen.from, calls: all.filter((call) => waiting.has(call.toolCallId)) })}>
+            <Button look="quiet" className="ml-auto" onClick={() => {
+                setHidden(new Set([...hidden, ...settled.map((call) => call.toolCallId)]));
+                setSeen({ from: seen.from, calls: all.filter((call) => waiting.has(call.toolCallId)) });
+              }}
+            >
               Hide what is decided
             </Button>
           ) : null}
