@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startModel, type FakeModel } from "./model";
-import { baseUrl, ensureAdmin, inspect, launch, loaded, openSignedIn, outputDir, overflowing, rest, say } from "./support";
+import { baseUrl, ensureAdmin, inspect, launch, loaded, openSignedIn, outputDir, overflowing, rest, say, turn } from "./support";
 
 // What the assistant knows and costs: skills, memories, and the spend report.
 
@@ -32,6 +32,12 @@ afterAll(async () => {
   await browser.close();
   model.close();
 });
+
+/** A promise that the test opens by hand. */
+function gate() {
+  let open: () => void = () => undefined;
+  return { opened: new Promise<void>((resolve) => (open = resolve)), open: () => open() };
+}
 
 async function onPhone(name: string, on = page) {
   await on.setViewportSize({ width: 390, height: 844 });
@@ -126,7 +132,8 @@ test("what was typed into a form is not thrown away without a question", async (
   await page.getByRole("button", { name: "New skill" }).click();
   const form = page.getByRole("dialog", { name: "New skill" });
   const question = page.getByRole("alertdialog", { name: "Close without saving?" });
-  // Nothing typed: nothing to ask.
+  // Whoever opens a form can type at once. Nothing typed: nothing to ask.
+  await expect.poll(() => form.getByLabel("Name").evaluate((field) => field === document.activeElement)).toBe(true);
   await page.keyboard.press("Escape");
   await form.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "New skill" }).click();
@@ -321,11 +328,31 @@ test("the spend report tells tokens by connection and person, with the cap's use
   const row = page.getByRole("row").filter({ hasText: "Metered gateway" });
   await row.getByText("Ada Lovelace").waitFor();
   await row.getByText(/\d+ %/).first().waitFor();
-  await row.getByText("200,000 tokens per 1 h").first().waitFor();
+  await row.getByText(/^of 200,000 tokens per 1 h, since /).waitFor();
   await page.getByRole("img", { name: /^Tokens per day from/ }).waitFor();
   await loaded(page);
   expect(await inspect(page, "spend")).toEqual([]);
   expect(await onPhone("spend")).toEqual([]);
+  // What a running answer has set aside is told apart, and comes back.
+  const held = gate();
+  model.next(async ({ say: tell }) => {
+    tell("Let me think");
+    await held.opened;
+  });
+  const chat = await page.context().newPage();
+  await chat.goto(`${baseUrl}/ai/chat`);
+  await turn(chat, async () => {
+    await chat.getByLabel("Message to the assistant").fill("think long");
+    await chat.getByLabel("Message to the assistant").press("Enter");
+    await chat.getByText("Let me think").waitFor();
+    await page.reload();
+    await row.getByText(/^[\d,]+ of them set aside for answers being written$/).waitFor();
+    held.open();
+  });
+  await chat.close();
+  await page.reload();
+  await row.getByText(/\d+ %/).first().waitFor();
+  expect(await row.getByText(/set aside/).count()).toBe(0);
   await page.getByLabel("Period").selectOption({ label: "Last 24 hours" });
   expect(new URL(page.url()).searchParams.get("days")).toBe("1");
   await page.goto(`${baseUrl}/settings/spend?person=nobody`);
