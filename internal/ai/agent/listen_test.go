@@ -194,12 +194,23 @@ func TestEndTurns(t *testing.T) {
 	t.Parallel()
 	f := setup(t, dbtest.SQLite(t))
 	f.s.listenGrace = time.Hour
-	conv := f.conversation("approve")
-	goOn := f.leave(conv)
+	away, here := f.conversation("approve"), f.conversation("approve")
+	goOn := f.leave(away)
 	defer goOn()
+	resp, goOnHere := f.held(here)
+	defer goOnHere()
+	defer resp.Body.Close()
 	f.s.EndTurns()
-	f.waitEnded(conv, 5*time.Second)
-	if m := f.stored(conv)[1]; m.Metadata == nil || !m.Metadata.Stopped {
-		t.Errorf("stored %+v", m.Metadata)
+	f.waitEnded(away, 5*time.Second)
+	f.waitEnded(here, 5*time.Second)
+	// Nobody has stopped them, so they are not told as stopped.
+	for _, conv := range []string{away, here} {
+		if m := f.stored(conv)[1]; m.Metadata == nil || m.Metadata.Stopped || m.Metadata.Error != interruptedText || !strings.Contains(visibleText(m.Parts), "So far so good") {
+			t.Errorf("stored %+v", m.Metadata)
+		}
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || find(t, parseStream(t, string(raw)), "error").ErrorText != interruptedText {
+		t.Errorf("stream %s, %v", raw, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 )
 
@@ -46,13 +45,14 @@ func (s *Service) play(request context.Context, w http.ResponseWriter, t *turn) 
 	// conversation finds the answer.
 	t.finish(ctx, err)
 	s.announce(ctx, t.who.ID, t.conv.ID)
+	ending := errors.Is(context.Cause(ctx), errEnding)
 	switch {
-	case ctx.Err() != nil && err != nil:
+	case ctx.Err() != nil && err != nil && !ending:
 		t.out.drop()
 		t.out.send(frame{Type: "abort"})
 	case err != nil:
 		t.out.drop()
-		t.out.send(frame{Type: "error", ErrorText: scrub.Prose(llm.UserText(err))})
+		t.out.send(frame{Type: "error", ErrorText: scrub.Prose(turnText(err, ending))})
 	default:
 		t.out.send(frame{Type: "finish"})
 	}

@@ -42,6 +42,8 @@ var (
 	errStopped = errors.New("the turn was stopped")
 	// errUnheard ends a turn that nobody has listened to for the grace.
 	errUnheard = errors.New("nobody listens to the turn")
+	// errEnding ends a turn because its process ends.
+	errEnding = errors.New("the process ends")
 	// errLost ends a turn whose place another one has taken.
 	errLost = errors.New("the turn lost its conversation")
 	// errBusy says that a turn runs in the conversation.
@@ -264,7 +266,8 @@ func (t *turn) save(ctx context.Context) {
 // finish stores what the turn showed and used, and gives the conversation
 // free. It works for a browser that has gone, and never fails the turn.
 func (t *turn) finish(ctx context.Context, failure error) {
-	stopped := failure != nil && (ctx.Err() != nil || errors.Is(failure, context.Canceled))
+	ending := errors.Is(context.Cause(ctx), errEnding)
+	stopped := failure != nil && !ending && (ctx.Err() != nil || errors.Is(failure, context.Canceled))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	snap := t.snapshot()
@@ -278,7 +281,7 @@ func (t *turn) finish(ctx context.Context, failure error) {
 	}
 	m := Message{ID: t.id, Role: llm.RoleAssistant, Text: visibleText(snap.parts), Stopped: stopped, CreatedAt: t.now, Answers: t.answers, model: snap.added}
 	if failure != nil && !stopped {
-		m.Error = llm.UserText(failure)
+		m.Error = turnText(failure, ending)
 	}
 	var row *messageRow
 	var err error
@@ -304,13 +307,21 @@ func (t *turn) finish(ctx context.Context, failure error) {
 	}
 }
 
-// EndTurns stops the turns of this process. The process ends: those whose
-// sender has gone hear of it by nothing else.
+// EndTurns ends the turns of this process, because it ends: those whose sender
+// has gone hear of it by nothing else.
 func (s *Service) EndTurns() {
 	s.running.Range(func(_, stop any) bool {
-		stop.(context.CancelCauseFunc)(context.Canceled)
+		stop.(context.CancelCauseFunc)(errEnding)
 		return true
 	})
+}
+
+// turnText words a turn's failure for the person.
+func turnText(failure error, ending bool) string {
+	if ending {
+		return interruptedText
+	}
+	return llm.UserText(failure)
 }
 
 // StopTurn asks the running turn of a person's conversation to end; false when
