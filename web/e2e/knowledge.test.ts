@@ -235,6 +235,23 @@ test("a memory refuses credentials, and one that changed meanwhile is saved afte
   const list = page.getByRole("list", { name: "Memories" });
   await list.getByText("It is in the vault, under deploy.").waitFor();
 
+  // Nearly the same once more: nothing that is there is overwritten unasked.
+  await page.getByRole("button", { name: "New memory" }).first().click();
+  await form.getByLabel("When it matters").fill("When a deploy asks for the key");
+  await form.getByLabel("What to know then").fill("Ask Grace.");
+  await form.getByRole("button", { name: "Save memory" }).click();
+  const near = form.getByRole("alert").filter({ hasText: "There is a memory for nearly the same already" });
+  await near.getByText("It is in the vault, under deploy.").waitFor();
+  expect(await inspect(page, "memories-near")).toEqual([]);
+  expect(await rest(page, "GET", "ai/listMemories")).toMatchObject({ total: 1, memories: [{ content: "It is in the vault, under deploy." }] });
+  await near.getByRole("button", { name: "Replace that memory" }).click();
+  await list.getByText("Ask Grace.").waitFor();
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+  await page.getByRole("button", { name: "Actions for When a deploy asks for the key" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByRole("dialog").getByLabel("When it matters").fill("When the deploy asks for a key");
+  await page.getByRole("dialog").getByRole("button", { name: "Save changes" }).click();
+
   await page.getByRole("button", { name: "Actions for When the deploy asks for a key" }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
   const edit = page.getByRole("dialog", { name: "Edit memory" });

@@ -22,6 +22,12 @@ export function useMemories(systemId: string) {
 /** A memory as it is stored now. */
 export const readMemory = (id: string) => call(api.GET("/rest/ai/getMemory", { params: { query: { id } } }));
 
+/** The memory with exactly this hint among one's own, or among those about a system. */
+export async function memoryOfHint(hint: string, systemId: string): Promise<Memory | undefined> {
+  const { memories } = await call(api.GET("/rest/ai/listMemories", { params: { query: { limit: most, ...(systemId ? { systemId } : {}) } } }));
+  return memories?.find((memory) => memory.recallHint === hint && (memory.systemId ?? "") === systemId);
+}
+
 function useMemoryMutation<In, Out>(mutationFn: (input: In) => Promise<Out>) {
   const client = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => client.invalidateQueries({ queryKey: ["ai", "listMemories"] }) });

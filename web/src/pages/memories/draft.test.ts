@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { ApiError } from "@/api/errors";
 import { foreignChanges } from "@/ui/record-form";
 import type { Memory } from "./api";
-import { draftOf, emptyValues, kinds, labelOf, problems, valuesOf } from "./draft";
+import { draftOf, emptyValues, kinds, labelOf, nearHint, problems, valuesOf } from "./draft";
 
 const memory: Memory = {
   id: "m",
@@ -49,4 +50,11 @@ test("faults and foreign changes are named as the form names its fields", () => 
     { label: "What to know then", theirs: "Theirs.", both: true },
     { label: "In every conversation", theirs: "no", both: false },
   ]);
+});
+
+test("a refusal for a memory that says nearly the same names it; another conflict does not", () => {
+  const refusal = (message: string, status = 409) => new ApiError({ code: "CONFLICT", message, status });
+  expect(nearHint(refusal('A memory that says nearly the same has been saved in the meantime: "When \\"the\\" queue is full". Propose the change again to see what it would replace'))).toBe('When "the" queue is full');
+  expect(nearHint(refusal("There are 500 memories already; delete one first"))).toBeUndefined();
+  expect(nearHint(refusal('A memory that says nearly the same exists: "x"', 400))).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { Issue } from "@/api/errors";
+import { ApiError, type Issue } from "@/api/errors";
 import type { FieldKinds } from "@/ui/record-form";
 import type { Draft, Memory } from "./api";
 import { readTags } from "./find";
@@ -49,4 +49,16 @@ export function draftOf(values: Values, present: Memory | undefined, mayAlways: 
     ...(mayAlways ? { alwaysInject: values.always } : {}),
     ...(present ? { replaces: present.id, version: present.version } : {}),
   };
+}
+
+/** The hint of the memory that says nearly the same, when a save was refused for it. */
+export function nearHint(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
+  const quoted = /^A memory that says nearly the same .*?: ("(?:[^"\\]|\\.)*")/.exec(error.message)?.[1];
+  try {
+    const hint: unknown = quoted === undefined ? undefined : JSON.parse(quoted);
+    return typeof hint === "string" ? hint : undefined;
+  } catch {
+    return undefined;
+  }
 }

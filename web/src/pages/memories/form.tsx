@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import type { FormDialogParts } from "@/app/form-dialog";
 import { useCan } from "@/app/session";
 import { useEntities } from "@/pages/catalog/api";
@@ -7,8 +7,11 @@ import { ChangedMeanwhile } from "@/ui/changed-meanwhile";
 import { toast } from "@/ui/feedback";
 import { Checkbox, Field, FormErrors, Input, Select, Textarea } from "@/ui/field";
 import { useRecordForm } from "@/ui/record-form";
-import { readMemory, useSaveMemory, type Memory } from "./api";
-import { draftOf, emptyValues, kinds, labelOf, problems, valuesOf } from "./draft";
+import { memoryOfHint, readMemory, useSaveMemory, type Memory } from "./api";
+import { draftOf, emptyValues, kinds, labelOf, nearHint, problems, valuesOf } from "./draft";
+
+/** A memory that says nearly the same, as far as it is known. */
+type Near = { hint: string; memory: Memory | undefined };
 
 /** systemId: the system that a new memory is about, as long as nothing else is chosen. */
 export function MemoryForm({ memory, systemId, leave, onDirty, onSaved }: FormDialogParts & { memory: Memory | undefined; systemId: string; onSaved: () => void }) {
@@ -25,13 +28,32 @@ export function MemoryForm({ memory, systemId, leave, onDirty, onSaved }: FormDi
     read: (present) => readMemory(present.id),
     onDirty,
   });
-  const { values, set, errorAt } = form;
+  const { values, errorAt } = form;
+  /** What is there already and says nearly the same as a new memory. */
+  const [near, setNear] = useState<Near>();
+  const set: typeof form.set = (changes, paths) => {
+    // Another hint, or one for something else, may be like none.
+    if ("hint" in changes || "systemId" in changes) setNear(undefined);
+    form.set(changes, paths);
+  };
   const forSystem = values.systemId !== "";
   const mayAlways = !forSystem || can("catalog.system.manage");
-  const submit = async () => {
-    const saved = await form.submit(problems(values), (present) => save.mutateAsync(draftOf(values, present, mayAlways)));
+  const submit = async (instead?: Near) => {
+    setNear(undefined);
+    const saved = await form.submit(problems(values), async (present) => {
+      const draft = draftOf(values, present ?? instead?.memory, mayAlways);
+      if (present || instead) return save.mutateAsync(draft);
+      try {
+        return await save.mutateAsync({ ...draft, onlyNew: true });
+      } catch (error) {
+        const hint = nearHint(error);
+        if (hint === undefined) throw error;
+        setNear({ hint, memory: await memoryOfHint(hint, values.systemId).catch(() => undefined) });
+        return undefined;
+      }
+    });
     if (!saved) return;
-    toast(memory ? "Changes saved" : saved.updated ? "A memory with nearly the same hint was changed" : "Memory saved");
+    toast(memory ? "Changes saved" : saved.updated ? "Memory replaced" : "Memory saved");
     onSaved();
   };
   const idOf = (path: string) => {
@@ -49,6 +71,7 @@ export function MemoryForm({ memory, systemId, leave, onDirty, onSaved }: FormDi
     >
       <FormErrors error={form.fault} isCorrected={form.isCorrected} fieldIds={idOf} labels={labelOf} />
       {form.newer ? <ChangedMeanwhile noun="memory" changes={form.changes} otherwise="What it says is the same." onGoOn={form.goOn} /> : null}
+      {near ? <NearMemory near={near} onReplace={() => void submit(near)} /> : null}
       <Field label="For" id={`${id}-systemId`} error={errorAt("systemId") ?? errorAt("scope")} help={forSystem ? "Seen by everybody who may see this system." : "Seen by nobody else."}>
         {(control) => (
           <Select {...control} value={values.systemId} disabled={memory !== undefined} onChange={(event) => set({ systemId: event.target.value }, ["systemId", "scope"])}>
@@ -81,5 +104,27 @@ export function MemoryForm({ memory, systemId, leave, onDirty, onSaved }: FormDi
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Two memories that say nearly the same are not kept: the person decides which one it is. */
+function NearMemory({ near, onReplace }: { near: Near; onReplace: () => void }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  return (
+    <div ref={box} role="alert" tabIndex={-1} className="rounded-[8px] border border-degraded/40 bg-degraded-soft px-4 py-3 text-degraded-ink outline-none">
+      <p className="font-medium break-words">
+        There is a memory for nearly the same already: “<bdi>{near.hint}</bdi>”
+      </p>
+      {near.memory ? (
+        <p dir="auto" className="mt-1 line-clamp-4 break-words whitespace-pre-wrap">
+          {near.memory.content}
+        </p>
+      ) : null}
+      <p className="mt-1 text-sm">Write another hint to keep both, or let yours take its place.</p>
+      <Button size="sm" className="mt-3" onClick={onReplace}>
+        Replace that memory
+      </Button>
+    </div>
   );
 }
