@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { hiddenTarget, Markdown } from "./markdown";
+import { hiddenTarget, Markdown, OperatorText } from "./markdown";
 
 const rendered = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
@@ -75,3 +75,37 @@ test("tables and strikethrough are rendered", () => {
   expect(html).toContain("<table>");
   expect(html).toContain("<del>2</del>");
 });
+
+test("an address with broken percent-encoding is shown as it is", () => {
+  expect(rendered("[us](mailto:%ff)")).toContain(" (%ff)");
+  expect(rendered("<a%ff@example.com>")).toContain("%ff");
+  expect(hiddenTarget("mailto:%E0%A4%A", "x")).toBe("%E0%A4%A");
+  expect(hiddenTarget("mailto:a%40b", "x")).toBe("a@b");
+});
+
+// Numbers that are the same in each run.
+function dice(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+test("nothing that a model can write keeps the rest from being shown", () => {
+  const pieces = ["[", "]", "(", ")", "<", ">", "!", "`", "|", "*", "_", "~", "#", ":", "/", "\\", "&", ";", "\n", "\n\n", " ", "%ff", "%", "%E0%A4", "%00", "mailto:", "https://", "http://[::1", "HTTPS://\u0000", "javascript:", "data:", "checkstack:system/x", "checkstack:%", "//", "//[", "@", "x@y.z", "www.", "xn--", "<a href=mailto:%ff>", "<img src=%>", "<details>", "</details>", "<summary>", "</summary>", "<br>", "<!--", "<![CDATA[", "&#xD800;", "&#99999999;", "\ud800", "\udc00", "\u202e", "\u2066", "[^1]", "[^1]: ", "| a |\n|-|\n", "- [ ] ", "> ", "1. ", "99999999999. ", "```", "~~", "[x]: mailto:%ff\n", "[x]", "![x](mailto:%ff)", "[x](<", "[x](mailto:%ff 'y')", "<mailto:%ff>", "<https://%ff>", "[a](https://%ff)", "[a](https://a:99999)", "[a](https://u:p@h)", "text"];
+  const next = dice(37);
+  for (let i = 0; i < 200; i++) {
+    const text = Array.from({ length: 1 + next(12) }, () => pieces[next(pieces.length)]).join("");
+    expect(() => rendered(text), JSON.stringify(text)).not.toThrow();
+    expect(() => renderToStaticMarkup(<OperatorText text={text} />), JSON.stringify(text)).not.toThrow();
+  }
+}, 30_000);
+
+test("quotes, lists and sections without end are shown, too, and the words in them", () => {
+  for (const text of [`${"> ".repeat(4000)}words`, `${">".repeat(4000)}words`, `${"- ".repeat(4000)}words`, `${"1. ".repeat(4000)}words`, `${"> - 1) ".repeat(2000)}words`, `${"<details>".repeat(2000)}words`, `${"<details>\n\n".repeat(2000)}words`, `before\n\n   ${"* ".repeat(4000)}words`]) {
+    expect(rendered(text), text.slice(0, 40)).toContain("words");
+    expect(renderToStaticMarkup(<OperatorText text={text} />), text.slice(0, 40)).toContain("words");
+  }
+  expect(rendered(`${"> ".repeat(20)}words`)).toContain("<blockquote>");
+}, 30_000);

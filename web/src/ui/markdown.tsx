@@ -6,6 +6,7 @@ import remarkGfm from "remark-gfm";
 import { splitBlocks } from "./blocks";
 import { useMentioned } from "./mention-scope";
 import { parseMention } from "./mentions";
+import { OrElse } from "./or-else";
 
 // Foreign text: no images (an address could carry data away), no forms, and
 // links to web and mail addresses only.
@@ -22,6 +23,15 @@ function plainText(node: React.ReactNode): string {
   return isValidElement<{ children?: React.ReactNode }>(node) ? plainText(node.props.children) : "";
 }
 
+/** Undoes percent-encoding; what is none stays as it was written. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Where a link really leads, when its own text does not say so. */
 export function hiddenTarget(href: string, shown: string): string | undefined {
   let url: URL;
@@ -30,7 +40,7 @@ export function hiddenTarget(href: string, shown: string): string | undefined {
   } catch {
     return undefined;
   }
-  const target = url.protocol === "mailto:" ? decodeURIComponent(url.pathname) : url.host;
+  const target = url.protocol === "mailto:" ? decoded(url.pathname) : url.host;
   const text = shown.trim().toLowerCase();
   // Only a text that is the address, or begins with the very host, tells where it leads.
   const bare = text.replace(/^(https?:\/\/|mailto:)/, "");
@@ -69,7 +79,24 @@ const components: Components = {
   ),
 };
 
+// Quotes and lists in each other, further than anybody writes them: reading them
+// takes a time and a stack that grow with their depth.
+const deep = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){30}/m;
+
+/** How far folded sections may stand in each other. */
+const maxFolds = 20;
+
+/** The text as it was typed, for one that Markdown cannot show. */
+function Plain({ text }: { text: string }) {
+  return (
+    <p dir="auto" className="whitespace-pre-wrap">
+      {text}
+    </p>
+  );
+}
+
 const Block = memo(function Block({ text }: { text: string }) {
+  if (deep.test(text)) return <Plain text={text} />;
   return (
     <ReactMarkdown remarkPlugins={[remarkGfm, safeHtml]} rehypePlugins={[[rehypeSanitize, schema]]} components={components}>
       {text}
@@ -83,7 +110,9 @@ export function Markdown({ text }: { text: string }) {
   return (
     <div className="prose min-w-0 break-words">
       {blocks.map((block, i) => (
-        <Block key={i} text={block} />
+        <OrElse key={i} of={block} fallback={<Plain text={block} />}>
+          <Block text={block} />
+        </OrElse>
       ))}
     </div>
   );
@@ -130,6 +159,7 @@ export function safeHtml() {
         const name = (match[2] ?? "").toLowerCase();
         if (name === "br") put({ type: "break" });
         else if (match[1] !== "/") {
+          if (open.length >= maxFolds) continue;
           const made = element(name);
           put(made);
           open.push(made);
@@ -210,14 +240,20 @@ const operatorComponents: Components = {
 export const OperatorText = memo(function OperatorText({ text, className }: { text: string; className?: string | undefined }) {
   return (
     <div className={`prose min-w-0 break-words ${className ?? ""}`}>
-      <ReactMarkdown
-        remarkPlugins={[remarkGfm, literalHtml]}
-        rehypePlugins={[[rehypeSanitize, operatorSchema]]}
-        components={operatorComponents}
-        urlTransform={(url) => (parseMention(url) ? url : defaultUrlTransform(url))}
-      >
-        {text}
-      </ReactMarkdown>
+      {deep.test(text) ? (
+        <Plain text={text} />
+      ) : (
+        <OrElse of={text} fallback={<Plain text={text} />}>
+          <ReactMarkdown
+            remarkPlugins={[remarkGfm, literalHtml]}
+            rehypePlugins={[[rehypeSanitize, operatorSchema]]}
+            components={operatorComponents}
+            urlTransform={(url) => (parseMention(url) ? url : defaultUrlTransform(url))}
+          >
+            {text}
+          </ReactMarkdown>
+        </OrElse>
+      )}
     </div>
   );
 });

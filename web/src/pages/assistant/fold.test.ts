@@ -44,6 +44,7 @@ test("a malformed candidate is not a card", () => {
   expect(readConfirm({ ...confirm, effect: "read" }, "c")).toBeUndefined();
   expect(readConfirm({ ...confirm, __confirm: "true" }, "c")).toBeUndefined();
   expect(readConfirm([confirm], "c")).toBeUndefined();
+  expect(readConfirm({ ...confirm, expiresAt: "soon" }, "c")).toBeUndefined();
 });
 
 test("a decided card needs no token and never offers one", () => {

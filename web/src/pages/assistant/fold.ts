@@ -61,7 +61,7 @@ export function readConfirm(output: unknown, callId: string): ConfirmCard | unde
   const fields = record(output);
   if (fields?.__confirm !== true) return undefined;
   const { toolName, effect, summary, expiresAt } = fields;
-  if (typeof toolName !== "string" || typeof summary !== "string" || typeof expiresAt !== "string") return undefined;
+  if (typeof toolName !== "string" || typeof summary !== "string" || typeof expiresAt !== "string" || Number.isNaN(Date.parse(expiresAt))) return undefined;
   if (effect !== "mutate" && effect !== "destructive") return undefined;
   const status = text(fields.status) ?? "awaiting_operator";
   const waiting = status === "awaiting_operator" || status === "proposed";

@@ -7,6 +7,7 @@ import { FailureNotice } from "./banner";
 import { blocksOf, isWaiting, type ConfirmCard } from "./fold";
 import { QuestionCardView } from "./question";
 import { Markdown } from "@/ui/markdown";
+import { OrElse } from "@/ui/or-else";
 
 type MessageLike = { id: string; role: string; parts: readonly unknown[]; metadata?: unknown };
 
@@ -75,7 +76,9 @@ export function Transcript({
       >
         <div ref={content} className="mx-auto grid w-full max-w-[820px] grid-cols-[minmax(0,1fr)] gap-4 px-3 py-5 md:px-6">
           {messages.map((message, i) => (
-            <Message key={message.id} message={message} settled={!streaming || message !== last} decisions={decisions} {...(onAnswer && !streaming ? { onAskAgain: () => onAnswer(askedBefore(messages, i)) } : {})} {...(onAnswer && !streaming && message === last ? { onAnswer } : {})} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
+            <OrElse key={message.id} of={!streaming || message !== last} fallback={<p role="alert" className="text-sm text-ink-3">This message cannot be shown.</p>}>
+              <Message message={message} settled={!streaming || message !== last} decisions={decisions} {...(onAnswer && !streaming ? { onAskAgain: () => onAnswer(askedBefore(messages, i)) } : {})} {...(onAnswer && !streaming && message === last ? { onAnswer } : {})} {...(onApply && onDecline ? { decide: { apply: onApply, decline: onDecline } } : {})} />
+            </OrElse>
           ))}
           {isWaiting(streaming, lastBlock) ? (
             <p className="late flex items-center gap-2 text-sm text-ink-3">
