@@ -104,6 +104,13 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if found.convErr != nil {
 		return nil, found.convErr
 	}
+	var made *decision
+	if req.Message == "" {
+		// First of all: declining works even when nothing else of the turn does.
+		if made, err = s.decide(ctx, conv, req.Decision.Token, req.Decision.Kind == "apply"); err != nil {
+			return nil, err
+		}
+	}
 	if conv.ArchivedAt != nil {
 		return nil, errNoConversation
 	}
@@ -112,12 +119,6 @@ func (s *Service) accept(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	if found.connErr != nil {
 		return nil, found.connErr
-	}
-	var made *decision
-	if req.Message == "" {
-		if made, err = s.decide(ctx, conv, req.Decision.Token, req.Decision.Kind == "apply"); err != nil {
-			return nil, err
-		}
 	}
 	return s.begin(ctx, p, conv, req, found, made)
 }
@@ -206,8 +207,8 @@ func readChat(w http.ResponseWriter, r *http.Request) (*chatRequest, error) {
 	return &req, problem.InputIssues(issues)
 }
 
-// decide checks a decision against the stored proposal. Declining works even
-// when nothing else of the turn does.
+// decide checks a decision against the stored proposal, and carries a decline
+// out.
 func (s *Service) decide(ctx context.Context, conv *Conversation, token string, apply bool) (*decision, error) {
 	rec, err := s.gate.Lookup(ctx, token)
 	if err != nil {

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"github.com/checkstack/checkstack/internal/ai/proposal"
 	"github.com/checkstack/checkstack/internal/db"
@@ -81,10 +83,11 @@ func (s *Service) createConversation(ctx context.Context, c Conversation) (*Conv
 	return &c, nil
 }
 
-// updateConversation sets the given fields; nil leaves one alone.
+// updateConversation sets the given fields; nil leaves one alone. It is no
+// activity: the conversation keeps its place in the list. An archived one stays
+// as it is.
 func (s *Service) updateConversation(ctx context.Context, userID, id string, title, model, mode *string) (*Conversation, error) {
-	q := s.db.Write.NewUpdate().Table("ai_conversations").Where("id = ? AND user_id = ?", id, userID).
-		Set("updated_at = ?", db.Time(s.now()))
+	q := s.db.Write.NewUpdate().Table("ai_conversations").Where("id = ? AND user_id = ? AND archived_at IS NULL", id, userID)
 	if title != nil {
 		q = q.Set("title = ?", *title)
 	}
@@ -94,28 +97,60 @@ func (s *Service) updateConversation(ctx context.Context, userID, id string, tit
 	if mode != nil {
 		q = q.Set("permission_mode = ?", *mode)
 	}
-	res, err := q.Exec(ctx)
-	if err := db.MustAffect(res, err, errNoConversation); err != nil {
-		return nil, err
+	if title != nil || model != nil || mode != nil {
+		res, err := q.Exec(ctx)
+		if err := db.MustAffect(res, err, errNoConversation); err != nil {
+			return nil, err
+		}
 	}
-	return s.conversation(ctx, userID, id)
+	c, err := s.conversation(ctx, userID, id)
+	if err == nil && c.ArchivedAt != nil {
+		return nil, errNoConversation
+	}
+	return c, err
 }
 
 // archiveConversation hides a conversation and keeps its rows; false when it
 // was hidden before or is not the user's.
 func (s *Service) archiveConversation(ctx context.Context, userID, id string) (bool, error) {
-	return affected(s.db.Write.NewRaw(`UPDATE ai_conversations SET archived_at = ? WHERE id = ? AND user_id = ? AND archived_at IS NULL`,
-		db.Time(s.now()), id, userID).Exec(ctx))
+	return s.putAway(ctx, id, `UPDATE ai_conversations SET archived_at = ? WHERE id = ? AND user_id = ? AND archived_at IS NULL`,
+		db.Time(s.now()), id, userID)
+}
+
+// deleteConversation removes a conversation with its messages; false when it
+// does not exist or is not the user's.
+func (s *Service) deleteConversation(ctx context.Context, userID, id string) (bool, error) {
+	return s.putAway(ctx, id, "DELETE FROM ai_conversations WHERE id = ? AND user_id = ?", id, userID)
+}
+
+// putAway runs the statement that takes a conversation from its owner, and
+// declines what waits in it: nobody should be asked by a talk that is over. It
+// is false, and nothing is declined, when the statement found nothing.
+func (s *Service) putAway(ctx context.Context, id, statement string, args ...any) (done bool, err error) {
+	announce := func() {}
+	err = s.db.Tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// The cards are found by their conversation, so they come first; when there
+		// is none of this owner, all of it is undone.
+		if announce, err = s.gate.DeclineConversation(ctx, tx, id); err != nil {
+			return err
+		}
+		res, err := tx.NewRaw(statement, args...).Exec(ctx)
+		return db.MustAffect(res, err, errNoConversation)
+	})
+	if errors.Is(err, errNoConversation) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("put conversation away: %w", err)
+	}
+	announce()
+	return true, nil
 }
 
 // restoreConversation takes that back; false when there was nothing to restore.
 func (s *Service) restoreConversation(ctx context.Context, userID, id string) (bool, error) {
 	return affected(s.db.Write.NewRaw("UPDATE ai_conversations SET archived_at = NULL WHERE id = ? AND user_id = ? AND archived_at IS NOT NULL",
 		id, userID).Exec(ctx))
-}
-
-func (s *Service) deleteConversation(ctx context.Context, userID, id string) (bool, error) {
-	return affected(s.db.Write.NewRaw("DELETE FROM ai_conversations WHERE id = ? AND user_id = ?", id, userID).Exec(ctx))
 }
 
 func affected(res interface{ RowsAffected() (int64, error) }, err error) (bool, error) {

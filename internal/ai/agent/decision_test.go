@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/checkstack/checkstack/internal/ai/llm"
 	"github.com/checkstack/checkstack/internal/ai/llm/llmtest"
@@ -184,6 +185,121 @@ func TestDecisionsStayInTheConversation(t *testing.T) {
 			}
 			if strings.Contains(m.Content, "Note from Checkstack") {
 				t.Errorf("a decision's note came back: %q", m.Content)
+			}
+		}
+	})
+}
+
+// TestDecliningNeedsNothingElse checks that a decline holds when the turn that
+// would tell the model of it is refused.
+func TestDecliningNeedsNothingElse(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		for _, tc := range []struct {
+			name, connection string
+			archived         bool
+			code             int
+		}{
+			{"the connection has gone", "00000000-0000-0000-0000-000000000000", false, http.StatusBadRequest},
+			{"the chat is archived", BuiltinID, true, http.StatusNotFound},
+		} {
+			conv, token := f.waiting(tc.name)
+			if tc.archived {
+				if _, err := d.Write.NewRaw("UPDATE ai_conversations SET archived_at = updated_at WHERE id = ?", conv).Exec(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, kind := range []string{"apply", "decline"} {
+				resp := f.request(t.Context(), "ada", obj{"conversationId": conv, "connectionId": tc.connection, "decision": obj{"token": token, "kind": kind}})
+				resp.Body.Close()
+				want, status := tc.code, proposal.Rejected
+				if kind == "apply" {
+					want, status = http.StatusConflict, proposal.Proposed
+				}
+				if rec, err := f.gate.Lookup(f.as(f.ada), token); err != nil || rec.Status != status || resp.StatusCode != want {
+					t.Errorf("%s, %s: %d, want %d; %+v, %v", tc.name, kind, resp.StatusCode, want, rec, err)
+				}
+			}
+		}
+	})
+}
+
+// waiting makes a conversation of Ada in which a change waits.
+func (f *fixture) waiting(name string) (conversation, token string) {
+	f.t.Helper()
+	gateway := llmtest.NewServer(f.t, llmtest.Turn{Calls: []llm.ToolCall{llmtest.Call("1", "test_create", obj{"name": name})}}, llmtest.Turn{Text: "It waits."})
+	conversation = f.must(f.ada, "ai.createConversation", obj{"title": "t"})["id"].(string)
+	f.turn(conversation, f.connection(gateway, nil), "create "+name)
+	return conversation, f.token(conversation)
+}
+
+// TestPuttingAwayDeclinesWhatWaits checks that an archived or deleted chat
+// leaves nothing to decide, and that those of others and other chats do.
+func TestPuttingAwayDeclinesWhatWaits(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		status := func(token string) proposal.Status {
+			rec, err := f.gate.Lookup(f.as(f.ada), token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rec.Status
+		}
+		conv, token := f.waiting("one")
+		_, other := f.waiting("two")
+		gone, third := f.waiting("three")
+		for _, op := range []string{"ai.archiveConversation", "ai.deleteConversation"} {
+			for _, v := range f.must(f.bob, op, obj{"id": conv}) {
+				if v != false {
+					t.Errorf("%s of somebody else's chat: %v", op, v)
+				}
+			}
+		}
+		if s := status(token); s != proposal.Proposed {
+			t.Fatalf("somebody else's attempt left it %s", s)
+		}
+		f.must(f.ada, "ai.archiveConversation", obj{"id": conv})
+		f.must(f.ada, "ai.deleteConversation", obj{"id": gone})
+		if status(token) != proposal.Rejected || status(third) != proposal.Rejected || status(other) != proposal.Proposed {
+			t.Errorf("archived: %s, deleted: %s, another: %s", status(token), status(third), status(other))
+		}
+		rejected := 0
+		for _, e := range f.events.all {
+			if e.Status == proposal.Rejected {
+				rejected++
+			}
+		}
+		if list, err := f.gate.Waiting(f.as(f.ada)); err != nil || len(list) != 1 || rejected != 2 {
+			t.Errorf("%d wait, %v; told of %d declines", len(list), err, rejected)
+		}
+		for _, change := range []obj{{"title": "x"}, {"model": "x"}, {"permissionMode": "auto"}, {}} {
+			change["id"] = conv
+			if _, err := f.call(f.ada, "ai.updateConversation", change); !problem.Is(err, problem.KindNotFound) {
+				t.Errorf("an archived chat takes %v: %v", change, err)
+			}
+		}
+		f.must(f.ada, "ai.restoreConversation", obj{"id": conv})
+		if c := f.must(f.ada, "ai.updateConversation", obj{"id": conv, "permissionMode": "auto"}); c["permissionMode"] != "auto" || status(token) != proposal.Rejected {
+			t.Errorf("put back: %v, %s", c, status(token))
+		}
+	})
+}
+
+// TestSettingsAreNoActivity checks that the list is in the order of what
+// happened in the chats, not of their settings.
+func TestSettingsAreNoActivity(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		conv := f.conversation("approve")
+		before := f.must(f.ada, "ai.getConversation", obj{"id": conv})["conversation"].(map[string]any)["updatedAt"]
+		f.skew.Add(int64(time.Hour))
+		for _, change := range []obj{{"title": "Shop"}, {"model": ""}, {"permissionMode": "auto"}, {}} {
+			change["id"] = conv
+			if c := f.must(f.ada, "ai.updateConversation", change); c["updatedAt"] != before {
+				t.Errorf("%v moves the chat from %v to %v", change, before, c["updatedAt"])
 			}
 		}
 	})

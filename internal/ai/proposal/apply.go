@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/checkstack/checkstack/internal/ai/scrub"
 	"github.com/checkstack/checkstack/internal/ai/tool"
 	"github.com/checkstack/checkstack/internal/authz"
@@ -289,6 +291,30 @@ func (g *Gate) decline(ctx context.Context, p authz.Principal, r *row) error {
 		return nil
 	}
 	return consumed(latest)
+}
+
+// DeclineConversation declines, as the principal in ctx and within tx, all that
+// waits in a conversation. announce tells of it; it is called after the commit.
+func (g *Gate) DeclineConversation(ctx context.Context, tx bun.Tx, conversationID string) (announce func(), err error) {
+	p := authz.From(ctx)
+	if err := acceptable(p); err != nil {
+		return nil, err
+	}
+	now := db.Time(g.now())
+	var rows []row
+	err = tx.NewRaw(`UPDATE ai_tool_calls SET status = ?, finished_at = ?, applied_by_kind = ?, applied_by_id = ?
+		WHERE conversation_id = ? AND status = ? AND proposal_expires_at > ? RETURNING principal_kind, principal_id, transport, tool_name`,
+		Rejected, now, p.Kind, p.ID, conversationID, Proposed, now).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("decline what waits in conversation %s: %w", conversationID, err)
+	}
+	return func() {
+		for i := range rows {
+			if t, ok := g.tools.Get(rows[i].ToolName); ok {
+				g.emit(ctx, Who{authz.Kind(rows[i].PrincipalKind), rows[i].PrincipalID}, Transport(rows[i].Transport), t, Rejected)
+			}
+		}
+	}, nil
 }
 
 // withdraw closes a proposal that nobody will be asked about.
