@@ -116,14 +116,19 @@ export function useRecordForm<R extends object, V extends object>({ opened, star
     return messages.length > 0 ? [...new Set(messages)].join(" ") : undefined;
   };
 
-  /** Before the server looks again: what it finds then is news, also at fields that were edited. */
-  const recheck = () => setCorrected([]);
+  /** Before the server looks again: what was wrong is forgotten, and what it finds then is news. */
+  const recheck = () => {
+    setCorrected([]);
+    setFault(undefined);
+  };
 
   /** Stores, unless there are problems; undefined says that it was not stored. */
   const submit = async <T>(problems: Issue[], store: (present: R | undefined) => Promise<T>): Promise<T | undefined> => {
     recheck();
-    setFault(problems.length > 0 ? new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues: problems }) : undefined);
-    if (problems.length > 0) return undefined;
+    if (problems.length > 0) {
+      setFault(new ApiError({ code: "invalid", message: "Some fields need attention.", status: 400, issues: problems }));
+      return undefined;
+    }
     setBusy(true);
     try {
       return await store(present);

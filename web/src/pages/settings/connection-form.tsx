@@ -112,7 +112,7 @@ export function ConnectionForm({ connection, leave, onDirty, onSaved }: FormDial
         <div className="grid gap-4 border-t border-line px-4 py-4">
           <fieldset>
             <legend className="mb-1 text-sm font-medium">Spend cap per person</legend>
-            <p className="mb-2 text-sm text-ink-3">How many tokens one person may use within the last so many minutes. 1,440 minutes are a day. Leave both blank for no cap.</p>
+            <p className="mb-2 text-sm text-ink-3">How many tokens one person may use within a stretch of time; a day has 1,440 minutes. Leave both blank for no cap.</p>
             <div className="grid gap-3 sm:grid-cols-2">
               <Field label="Tokens" id={`${id}-spendCap.tokenBudget`} error={errorAt("spendCap.tokenBudget")}>
                 {(control) => <Input {...control} inputMode="numeric" placeholder="No cap" value={values.budget} onChange={(event) => set({ budget: event.target.value }, ["spendCap"])} />}
