@@ -13,6 +13,7 @@ import { initialChoice, remember } from "./choice";
 import { Composer, focusComposer, type Choice } from "./composer";
 import { chatError, Refusal, type ChatError } from "./error-text";
 import type { ConfirmCard } from "./fold";
+import { patiently, pause } from "./patience";
 import { noteDraft, takePending } from "./pending";
 import { useSkillChoice } from "./skill-choice";
 import { settledMessages } from "./stored";
@@ -25,24 +26,6 @@ type Turn = { decision: DecisionBody; summary: string };
 const changed = ["catalog", "healthcheck", "system", "incident", "maintenance"];
 
 const stored = (id: string) => call(api.GET("/rest/ai/getConversation", { params: { query: { id } } }));
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** The waits between tries to reach the server again; it keeps a turn for about as long without a listener. */
-const retries = [300, 700, 1500, 3000, 4000];
-
-/** Asks again while the line is broken; what the server refuses is refused at once. */
-export async function patiently<T>(ask: () => Promise<T>, waits: readonly number[] = retries): Promise<T> {
-  for (const wait of waits) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      await pause(wait);
-    }
-  }
-  return ask();
-}
 
 /** What was typed, as far as it is a message. */
 const spoken = (messages: UIMessage[]) => messages.filter((message) => message.role === "user" && textOf(message) !== "");
