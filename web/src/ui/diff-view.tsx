@@ -1,5 +1,5 @@
 import { Maximize2 } from "lucide-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { Button } from "./button";
 import { diffLines, documentOf, type DiffRow, type FieldChange, type Token } from "./diff";
 import { Dialog } from "./dialog";
@@ -34,9 +34,6 @@ export function DiffView({ changes, title }: { changes: FieldChange[]; title: st
 }
 
 function Block({ change }: { change: FieldChange }) {
-  const before = documentOf(change, "before");
-  const after = documentOf(change, "after");
-  const rows = diffLines(before, after);
   const words = !("before" in change) ? "added" : !("after" in change) ? "removed" : "changed";
   return (
     <div className="overflow-hidden rounded-[8px] border border-line">
@@ -62,18 +59,26 @@ function Block({ change }: { change: FieldChange }) {
             <th>New text</th>
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i} className="align-top">
-              <Side row={row} side="left" />
-              <Side row={row} side="right" />
-            </tr>
-          ))}
-        </tbody>
+        <Rows before={documentOf(change, "before")} after={documentOf(change, "after")} />
       </table>
     </div>
   );
 }
+
+// A card that counts its time down renders every second; what it would change
+// stays the same.
+const Rows = memo(function Rows({ before, after }: { before: string; after: string }) {
+  return (
+    <tbody>
+      {diffLines(before, after).map((row, i) => (
+        <tr key={i} className="align-top">
+          <Side row={row} side="left" />
+          <Side row={row} side="right" />
+        </tr>
+      ))}
+    </tbody>
+  );
+});
 
 function Side({ row, side }: { row: DiffRow; side: "left" | "right" }) {
   const content: string | Token[] | undefined = side === "left" ? ("left" in row ? row.left : undefined) : "right" in row ? row.right : undefined;
