@@ -100,6 +100,71 @@ test("a destructive change offers the safe answer first, and declining changes n
   expect((await systems()).map((system) => system.id)).toContain(ledger);
 });
 
+test("an apply that is refused says why, with the fields, and the card can be decided again", async () => {
+  await propose("catalog.createSystem", { name: "Refused system" });
+  const card = cardOf("Refused system");
+  await card.waitFor(soon);
+  const refusal = { code: "invalid", message: "Invalid input", issues: [{ path: "name", message: "is reserved" }, { path: "", message: "the catalog is full" }] };
+  await page.route("**/rest/ai/approveCall", (route) => route.fulfill({ status: 400, json: refusal }), { times: 1 });
+  await card.getByRole("button", { name: "Apply change" }).click();
+  await card.getByRole("alert").getByText("Invalid input name: is reserved; the catalog is full").waitFor();
+  await card.getByRole("button", { name: "Decline" }).click();
+  await card.getByText("You declined; nothing was changed.").waitFor();
+});
+
+test("a decline in a chat holds at once; one that is refused puts the card back with the reason", async () => {
+  await page.goto(`${baseUrl}/ai/chat`);
+  const field = page.getByRole("textbox", { name: "Message to the assistant" });
+  await field.fill("create a system called Half decided");
+  await field.press("Enter");
+  const card = page.getByRole("region", { name: "Create system" });
+  const decline = card.getByRole("button", { name: "Decline" });
+  await decline.waitFor();
+  await page.route("**/rest/ai/declineTool", (route) => route.fulfill({ status: 503, json: { code: "unavailable", message: "The database cannot be reached" } }), { times: 1 });
+  await decline.click();
+  await card.getByRole("alert").getByText("The database cannot be reached").waitFor();
+  expect(await card.getByText("You declined").count()).toBe(0);
+  // The server hears of the decision even when the assistant never does.
+  await page.route("**/api/ai/chat", (route) => route.fulfill({ status: 400, json: { code: "invalid", message: "names no connection", error: "names no connection" } }), { times: 1 });
+  await decline.click();
+  await card.getByText("You declined; nothing was changed.").waitFor();
+  await page.getByText("names no connection").waitFor();
+  await page.reload();
+  await page.getByRole("region", { name: "Create system" }).getByText("Declined", { exact: true }).waitFor();
+
+  // What waits in a chat that is put away waits no more.
+  await page.goto(`${baseUrl}/ai/chat`);
+  await field.fill("create a system called Put away");
+  await field.press("Enter");
+  await decline.waitFor();
+  const { conversations } = await rest<{ conversations: { id: string }[] }>(page, "GET", "ai/listConversations");
+  await rest(page, "POST", "ai/archiveConversation", { id: conversations[0]?.id });
+  await card.getByText("Declined", { exact: true }).waitFor(soon);
+  expect((await rest<{ approvals: Proposal[] }>(page, "GET", "ai/listApprovals")).approvals).toEqual([]);
+});
+
+test("the palette's question comes into a new chat that is open already, beside what is typed", async () => {
+  await page.goto(`${baseUrl}/ai/chat`);
+  const field = page.getByRole("textbox", { name: "Message to the assistant" });
+  const ask = async () => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("ask what is down");
+    await page.getByRole("option", { name: /Ask what is down/ }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await field.waitFor();
+  await ask();
+  await expect.poll(() => field.inputValue()).toBe("what is down?");
+  await expect.poll(() => field.evaluate((element) => document.activeElement === element)).toBe(true);
+  await field.fill("");
+  await ask();
+  await expect.poll(() => field.inputValue()).toBe("what is down?");
+  await field.fill("Half a thought");
+  await ask();
+  await expect.poll(() => field.inputValue()).toBe("Half a thought\n\nwhat is down?");
+  await page.goto(`${baseUrl}/approvals`);
+});
+
 test("a decision that came elsewhere is shown where the card is open, as far as the reader may know", async () => {
   await colleague.goto(`${baseUrl}/approvals`);
   await propose("catalog.createSystem", { name: "Shipping labels" });

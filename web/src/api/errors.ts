@@ -81,6 +81,12 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError({ code: "unexpected", message, status: 0 });
 }
 
+/** What was refused in one text, with every fault and the field it is in. */
+export function refusalText(error: unknown): string {
+  const { message, issues } = toApiError(error);
+  return issues.length === 0 ? message : `${message} ${issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join("; ")}`;
+}
+
 /** Groups issues by path, for showing them at their fields. */
 export function issuesByPath(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};

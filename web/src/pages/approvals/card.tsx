@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { CircleCheck, Clock, Hourglass, Link2, ShieldAlert, ShieldQuestion } from "lucide-react";
-import { useEffect, useId, useRef } from "react";
+import { useEffect, useId, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import { readDiff } from "@/pages/assistant/fold";
 import { actionTitle } from "@/pages/assistant/labels";
@@ -39,7 +39,7 @@ export function ApprovalCard({ call: stored, waiting, outcome, focused, onApprov
   const open = phase === "open" || phase === "busy";
   const destructive = call.effect === "destructive";
   const expires = call.expiresAt ? new Date(call.expiresAt) : undefined;
-  const diff = readDiff(call.diff);
+  const diff = useMemo(() => readDiff(call.diff), [call.diff]);
   const outdated = phase === "outdated";
   const error = outdated ? call.error : outcome?.state === "failed" ? outcome.message : phase === "failed" ? (call.error ?? "The change failed; nothing further was done.") : undefined;
   const title = actionTitle(call.toolName);

@@ -1,7 +1,7 @@
 import { CircleCheck, ClipboardList } from "lucide-react";
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
-import { toApiError } from "@/api/errors";
+import { refusalText, toApiError } from "@/api/errors";
 import { useNow } from "@/ui/clock";
 import { EmptyState, ErrorState, SkeletonBlock, SkeletonRows } from "@/ui/feedback";
 import { Select } from "@/ui/field";
@@ -49,7 +49,7 @@ export function Component() {
         set({ state: "declined" });
       }
     } catch (error) {
-      set({ state: "failed", message: toApiError(error).message });
+      set({ state: "failed", message: refusalText(error) });
     }
   };
 

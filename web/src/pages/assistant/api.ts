@@ -72,5 +72,8 @@ export const useRestoreConversation = () => useListMutation((id: string) => call
 /** Stops a turn that is answered for another tab or page. */
 export const stopTurn = (id: string) => call(api.POST("/rest/ai/stopTurn", { body: { id } }));
 
+/** Ends a proposal without a change. */
+export const declineTool = (token: string) => call(api.POST("/rest/ai/declineTool", { body: { token } }));
+
 /** Runs an approved proposal. */
 export const applyTool = (token: string) => call(api.POST("/rest/ai/applyTool", { body: { token } }));

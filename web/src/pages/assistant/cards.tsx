@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { ArrowRight, Ban, Check, CircleCheck, CircleX, Clock, Hourglass, LoaderCircle, ShieldAlert, ShieldQuestion, TriangleAlert } from "lucide-react";
-import { useEffect, useId, useRef, useState, type RefObject } from "react";
+import { useEffect, useId, useMemo, useRef, useState, type RefObject } from "react";
 import { Link } from "react-router";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
@@ -15,7 +15,7 @@ import { PayloadView, RawData } from "./payload";
 import { targetOf, timesOf, wordDiff } from "./words";
 
 /** What the reader decided in this session, before the stored card knows it. */
-export type Decision = { state: "applying" } | { state: "applied"; result?: unknown } | { state: "declined" } | { state: "failed"; message: string };
+export type Decision = { state: "applying" | "declining" } | { state: "applied"; result?: unknown } | { state: "declined" } | { state: "failed"; message: string };
 
 export function ToolLine({ block }: { block: Extract<Block, { kind: "tool" }> }) {
   const [started] = useState(() => (block.status === "running" ? Date.now() : undefined));
@@ -86,9 +86,9 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
   const expires = new Date(card.expiresAt);
   const settled = decision?.state === "applied" || decision?.state === "declined" ? decision.state : card.status;
   const waiting = settled === "awaiting_operator" || settled === "proposed";
-  const expired = settled === "expired" || (waiting && decision?.state !== "applying" && expires <= now);
+  const busy = decision?.state === "applying" || decision?.state === "declining";
+  const expired = settled === "expired" || (waiting && !busy && expires <= now);
   const open = waiting && !expired && card.token !== undefined && onApply !== undefined;
-  const busy = decision?.state === "applying";
   const declined = settled === "declined" || settled === "rejected";
   const outdated = settled === "failed" && card.outdated;
   useSafeFocus(safe, destructive && open);
@@ -143,10 +143,10 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
           </span>
           {/* The safe answer comes first, so that the keyboard meets it first. */}
           <div className="ml-auto flex flex-wrap justify-end gap-2">
-            <Button ref={safe} look={destructive ? "primary" : "secondary"} disabled={busy} onClick={onDecline}>
+            <Button ref={safe} look={destructive ? "primary" : "secondary"} busy={decision?.state === "declining"} disabled={busy} onClick={onDecline}>
               Decline
             </Button>
-            <Button look={destructive ? "danger" : "primary"} busy={busy} onClick={onApply}>
+            <Button look={destructive ? "danger" : "primary"} busy={decision?.state === "applying"} disabled={busy} onClick={onApply}>
               {destructive ? actionTitle(card.toolName) : "Apply change"}
             </Button>
           </div>
@@ -167,10 +167,11 @@ export function ConfirmCardView({ card: stored, decision, unblocked = false, onA
 /** What changes, in words, with the exact data on demand. */
 function Change({ diff, payload, title }: { diff: ConfirmCard["diff"]; payload: unknown; title: string }) {
   const names = useNames();
+  const worded = useMemo(() => (diff ? wordDiff(diff, names) : []), [diff, names]);
   if (!diff) return <PayloadView payload={payload} />;
   return (
     <>
-      <DiffView changes={wordDiff(diff, names)} title={title} />
+      <DiffView changes={worded} title={title} />
       <details>
         <summary className="text-sm text-ink-3">Raw data</summary>
         <RawData value={diff} />

@@ -4,9 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { UIMessage } from "ai";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { api, call } from "@/api/client";
-import { toApiError } from "@/api/errors";
+import { refusalText, toApiError } from "@/api/errors";
 import { Announcer } from "./announcer";
-import { applyTool, stopTurn, useConversations, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
+import { applyTool, declineTool, stopTurn, useConversations, useUpdateConversation, type Conversation, type Integration, type PermissionMode, type Skill } from "./api";
 import { Banner } from "./banner";
 import type { Decision } from "./cards";
 import { initialChoice, remember } from "./choice";
@@ -216,18 +216,26 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
       const { result } = await applyTool(token);
       decide(card, { state: "applied", result });
     } catch (error) {
-      const { message, issues } = toApiError(error);
-      decide(card, { state: "failed", message: issues.length > 0 ? `${message} ${issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join("; ")}` : message });
+      decide(card, { state: "failed", message: refusalText(error) });
       return;
     }
     setQueue((current) => [...current, { decision: { token, kind: "apply" }, summary: card.summary }]);
     for (const plugin of changed) void client.invalidateQueries({ queryKey: [plugin] });
   };
-  const decline = (card: ConfirmCard) => {
+  // The decline holds at once, also when this page goes away before the
+  // assistant can be told of it.
+  const decline = async (card: ConfirmCard) => {
     if (!card.token) return;
     const { token } = card;
-    decide(card, { state: "declined" });
+    decide(card, { state: "declining" });
     setBanner(undefined);
+    try {
+      await declineTool(token);
+      decide(card, { state: "declined" });
+    } catch (error) {
+      decide(card, { state: "failed", message: refusalText(error) });
+      return;
+    }
     setQueue((current) => [...current, { decision: { token, kind: "decline" }, summary: card.summary }]);
   };
 
@@ -238,7 +246,7 @@ export function Chat({ conversation, initial, integrations, firstSkill }: { conv
         streaming={streaming}
         decisions={decisions}
         onApply={(card) => void apply(card)}
-        onDecline={decline}
+        onDecline={(card) => void decline(card)}
         onAnswer={(answer) => {
           send(answer);
           focusComposer();

@@ -22,7 +22,11 @@ export function remember(choice: Choice) {
   }
 }
 
-/** Where a chat starts: the conversation's own choice, the last one, or the first that exists. */
+/**
+ * Where a chat starts: the conversation's own choice, the one this browser made
+ * last, or the first language model. The built-in assistant is for installations
+ * that have no model yet.
+ */
 export function initialChoice(integrations: readonly Integration[], conversation?: Conversation): Choice | undefined {
   const candidates: (Choice | undefined)[] = [conversation?.integrationId ? { connectionId: conversation.integrationId, model: conversation.model ?? undefined } : undefined, remembered()];
   for (const candidate of candidates) {
@@ -31,6 +35,7 @@ export function initialChoice(integrations: readonly Integration[], conversation
     const offered = [integration.defaultModel, ...(integration.availableModels ?? [])];
     return { connectionId: integration.connectionId, model: candidate.model !== undefined && offered.includes(candidate.model) ? candidate.model : integration.defaultModel };
   }
-  const [first] = integrations;
+  const models = integrations.filter((each) => !each.builtin);
+  const first = models.find((each) => each.defaultModel !== "") ?? models[0] ?? integrations[0];
   return first ? { connectionId: first.connectionId, model: first.defaultModel } : undefined;
 }

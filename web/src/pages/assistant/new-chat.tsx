@@ -1,6 +1,6 @@
 import { Sparkles } from "lucide-react";
-import { useState } from "react";
-import { useNavigate, useSearchParams } from "react-router";
+import { useEffect, useState } from "react";
+import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { toApiError } from "@/api/errors";
 import { useCreateConversation, useExamples, type Integration, type PermissionMode, type Skill } from "./api";
 import { Banner } from "./banner";
@@ -13,6 +13,19 @@ export function NewChat({ integrations }: { integrations: Integration[] }) {
   const navigate = useNavigate();
   const [params] = useSearchParams();
   const [text, setText] = useState(params.get("prompt") ?? "");
+  // Another link may bring words while the chat is open, also the same ones again:
+  // each navigation has a key of its own. What was typed meanwhile is kept.
+  const { key } = useLocation();
+  const prompt = params.get("prompt") ?? "";
+  const [brought, setBrought] = useState({ key, prompt });
+  if (key !== brought.key) {
+    setBrought({ key, prompt });
+    const typed = text.trim();
+    if (prompt !== "") setText(typed === "" || typed === brought.prompt.trim() || typed === prompt ? prompt : `${text.trimEnd()}\n\n${prompt}`);
+  }
+  useEffect(() => {
+    if (prompt !== "") focusComposer();
+  }, [key, prompt]);
   const [choice, setChoice] = useState(() => initialChoice(integrations));
   const [mode, setMode] = useState<PermissionMode>("approve");
   const [skill, setSkill] = useState<Skill>();

@@ -114,7 +114,7 @@ export function ConversationList({ openId, onNavigate }: { openId: string | unde
           if (removing.id === openId) await navigate("/ai/chat");
         }}
       >
-        It leaves your list and takes no further messages; what it answers now is stopped. Changes that were applied in it stay. You find it under archived chats.
+        It leaves your list and takes no further messages; what it answers now is stopped. Changes that were applied in it stay; those that still wait in it are declined. You find it under archived chats.
       </ConfirmDialog>
     </div>
   );
