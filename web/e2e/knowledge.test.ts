@@ -200,22 +200,37 @@ test("nobody without the right to memories is shown or asks for any", async () =
   const account = { name: "Grace Hopper", email: "no-memories@example.com", password: "Recalls-None-4" };
   const { id: role } = await rest<{ id: string }>(page, "POST", "auth/createRole", { name: "Without memory", accessRules: ["ai.chat.read", "ai.skill.read", "catalog.system.read", "catalog.group.read"] });
   await rest(page, "POST", "auth/createCredentialUser", { ...account, roleIds: [role] });
+  const { id: remembered } = await rest<{ id: string }>(page, "POST", "catalog/createSystem", { name: "Remembered system" });
+  await rest(page, "POST", "ai/saveMemory", { scope: "system", systemId: remembered, recallHint: "When it restarts", content: "It needs two minutes." });
+  // The one who may read them finds them with the system, and from there all of them.
+  await page.goto(`${baseUrl}/catalog/system/${remembered}`);
+  await page.getByRole("list", { name: "Memories about this system" }).getByText("It needs two minutes.").waitFor();
+  expect(await inspect(page, "system-memories")).toEqual([]);
+  await page.getByRole("button", { name: "More actions for Remembered system" }).click();
+  await page.getByRole("menuitem", { name: "Memories about it" }).click();
+  await page.getByRole("list", { name: "Memories" }).getByText("When it restarts").waitFor();
+  expect(new URL(page.url()).searchParams.get("system")).toBe(remembered);
+  await page.goBack();
+  await page.getByRole("link", { name: "All memories" }).click();
+  await page.getByRole("list", { name: "Memories" }).getByText("When it restarts").waitFor();
+
   const { page: forgetful, complaints: theirs } = await openSignedIn(browser, {}, account);
   const asked: string[] = [];
   const refused: string[] = [];
   forgetful.on("request", (request) => (/memor/i.test(new URL(request.url()).pathname) && request.url().includes("/rest/") ? asked.push(request.url()) : undefined));
   forgetful.on("response", (response) => (response.status() === 403 ? refused.push(response.url()) : undefined));
-  for (const path of ["/", "/ai/chat", "/ai/skills", "/catalog/browse"]) {
+  for (const path of ["/", "/ai/chat", "/ai/skills", "/catalog/browse", `/catalog/system/${remembered}`]) {
     await forgetful.goto(`${baseUrl}${path}`);
     await forgetful.getByRole("heading", { level: 1 }).waitFor();
     await loaded(forgetful);
-    expect(await forgetful.getByRole("link", { name: "Memories" }).count(), path).toBe(0);
+    expect(await forgetful.getByText(/memor|keeps in mind/i).count(), path).toBe(0);
   }
   await forgetful.goto(`${baseUrl}/ai/memories`);
   await forgetful.getByText("You do not have access to this page").waitFor();
   expect({ asked, refused }).toEqual({ asked: [], refused: [] });
   expect(theirs).toEqual([]);
   await forgetful.context().close();
+  await rest(page, "DELETE", "catalog/deleteSystem", { id: remembered });
 });
 
 test("a memory refuses credentials, and one that changed meanwhile is saved after all", async () => {

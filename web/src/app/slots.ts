@@ -1,4 +1,4 @@
-import { Siren, Wrench, type LucideIcon } from "lucide-react";
+import { Brain, Siren, Wrench, type LucideIcon } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 
 /**
@@ -42,6 +42,12 @@ export const systemBlocks: SlotEntry<SystemBlockProps>[] = [
     Component: lazy(() => import("@/pages/healthcheck/system-runs")),
   },
   {
+    id: "ai.memories",
+    order: 80,
+    rules: ["ai.memory.read"],
+    Component: lazy(() => import("@/pages/memories/system-memories")),
+  },
+  {
     id: "catalog.details",
     order: 90,
     rules: ["catalog.system.read"],
@@ -56,6 +62,7 @@ export const systemActions: SystemAction[] = [
   { id: "incident.history", label: "Incidents so far", icon: Siren, order: 11, rule: "incident.incident.read", to: (systemId) => `/incident/system/${systemId}/incidents` },
   { id: "maintenance.plan", label: "Plan a maintenance", icon: Wrench, order: 20, rule: "maintenance.maintenance.manage", to: (systemId) => `/maintenance/new?systemId=${systemId}` },
   { id: "maintenance.history", label: "Its maintenances", icon: Wrench, order: 21, rule: "maintenance.maintenance.read", to: (systemId) => `/maintenance/system/${systemId}/maintenances` },
+  { id: "ai.memories", label: "Memories about it", icon: Brain, order: 30, rule: "ai.memory.read", to: (systemId) => `/ai/memories?system=${systemId}` },
 ];
 
 /** Blocks of the dashboard, below what needs attention. */

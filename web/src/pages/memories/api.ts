@@ -19,6 +19,18 @@ export function useMemories(systemId: string) {
   });
 }
 
+/** How many memories the system's own page shows. */
+const few = 3;
+
+/** The memories about a system that changed last. */
+export function useSystemMemories(systemId: string) {
+  return useQuery({
+    queryKey: [...key(systemId), few],
+    queryFn: () => call(api.GET("/rest/ai/listMemories", { params: { query: { limit: few, systemId } } })),
+    meta: { signalScope: "plugin" },
+  });
+}
+
 /** A memory as it is stored now. */
 export const readMemory = (id: string) => call(api.GET("/rest/ai/getMemory", { params: { query: { id } } }));
 
