@@ -54,6 +54,7 @@ func promptText(k knowledge.Skill) string {
 func (d *domains) mountOpen(mux *http.ServeMux) {
 	d.oauth.Mount(mux)
 	mux.Handle(oauth.MCPPath, d.mcp.Handler())
+	mux.Handle(oauth.MCPPath+"/{$}", d.mcp.Handler()) // as people type it
 }
 
 // ServeMCP connects a local client on in and out to the installation at url.

@@ -210,6 +210,53 @@ func TestRoleLoweredWhileTokenLives(t *testing.T) {
 	})
 }
 
+// TestWhatAClientIsToldToAskFor: clients ask for exactly the scope of the
+// challenge. So it has writing as soon as that is of use, and whoever lacks a
+// right is told to ask for it beside what they have.
+func TestWhatAClientIsToldToAskFor(t *testing.T) {
+	t.Parallel()
+	p := newProduct(t, "")
+	p.signUp(t)
+	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	asked := func(path, token, message string) string {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, p.server.URL+path, strings.NewReader(message))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		_, scope, _ := strings.Cut(resp.Header.Get("WWW-Authenticate"), `scope="`)
+		return fmt.Sprint(resp.StatusCode, " ", strings.TrimSuffix(scope, `"`))
+	}
+	p.must(t, "/rest/auth/setMcpOAuthSettings", `{"enabled":true}`)
+	for _, path := range []string{"/api/ai/mcp", "/api/ai/mcp/"} {
+		if got := asked(path, "", ping); got != "401 checkstack:read" {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	p.must(t, "/rest/auth/setMcpOAuthSettings", `{"allowProposals":true}`)
+	for _, token := range []string{"", "ck_wrong", "cs_at_wrong"} {
+		if got := asked("/api/ai/mcp", token, ping); got != "401 checkstack:read checkstack:write" {
+			t.Errorf("with proposals, token %q: %s", token, got)
+		}
+	}
+	client := p.addAgent(t)
+	ann := p.signIn(t, "ann@example.com", adminPassword)
+	token := ann.letIn(t, client, "checkstack:read")
+	if got := asked("/api/ai/mcp", token, mcpCall("catalog_createSystem", `{"name":"Shop"}`)); got != "403 checkstack:read catalog.system.manage" {
+		t.Errorf("step up: %s", got)
+	}
+	if got := asked("/api/ai/mcp/", token, ping); got != "200 " {
+		t.Errorf("with a slash: %s", got)
+	}
+}
+
 // TestAgentsBudget: the sixty-first call in a minute is refused where a client
 // that reads only the head of an answer sees it, and listing goes on.
 func TestAgentsBudget(t *testing.T) {

@@ -103,19 +103,16 @@ func (s *Server) getSettings(ctx context.Context, _ *operation.Empty) (*settings
 }
 
 func (s *Server) setSettings(ctx context.Context, in *settingsInput) (*settingsView, error) {
-	set, err := s.Settings(ctx)
+	c := SettingsChange{Enabled: in.Enabled, AllowRegistration: in.AllowRegistration, AllowProposals: in.AllowProposals}
+	if in.AllowDocuments != nil {
+		none := !*in.AllowDocuments
+		c.NoDocuments = &none
+	}
+	set, err := s.ChangeSettings(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	for field, value := range map[*bool]*bool{&set.Enabled: in.Enabled, &set.AllowRegistration: in.AllowRegistration, &set.AllowProposals: in.AllowProposals} {
-		if value != nil {
-			*field = *value
-		}
-	}
-	if in.AllowDocuments != nil {
-		set.NoDocuments = !*in.AllowDocuments
-	}
-	return s.settingsView(set), s.SetSettings(ctx, set)
+	return s.settingsView(set), nil
 }
 
 func (c Client) view(people int) clientView {

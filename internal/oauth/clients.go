@@ -162,6 +162,9 @@ func (s *Server) fetchDocument(ctx context.Context, id string) (Client, error) {
 	req.Header.Set("User-Agent", "Checkstack")
 	resp, err := s.http.Do(req)
 	if err != nil {
+		if errors.Is(err, netguard.ErrRefused) || errors.Is(err, netguard.ErrBadHost) {
+			return Client{}, bad("is not at a public address, and others are not read")
+		}
 		return Client{}, bad("could not be read: " + netguard.Cause(err) +
 			" (where this installation cannot reach the internet, an administrator can switch the documents off in the settings; clients then register themselves)")
 	}

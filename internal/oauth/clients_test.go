@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -299,6 +300,33 @@ func TestMetadataDocumentFaults(t *testing.T) {
 	}
 }
 
+// TestChangesOfSettingsAllStay: administrators who change different settings at
+// the same moment, on whichever replica, do not undo each other.
+func TestChangesOfSettingsAllStay(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := setup(t, d)
+		yes, no := true, false
+		for range 20 {
+			if err := f.SetSettings(t.Context(), Settings{Enabled: true}); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for _, c := range []SettingsChange{{Enabled: &no}, {AllowProposals: &yes}, {NoDocuments: &yes}, {AllowRegistration: &yes}} {
+				wg.Go(func() {
+					if _, err := f.ChangeSettings(t.Context(), c); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if set, err := f.Settings(t.Context()); err != nil || set != (Settings{AllowProposals: true, NoDocuments: true, AllowRegistration: true}) {
+				t.Fatalf("%+v, %v", set, err)
+			}
+		}
+	})
+}
+
 // TestDocumentsCanBeOff: an installation that cannot reach the documents says so
 // in its metadata, and a client that comes with one is told what to do instead.
 func TestDocumentsCanBeOff(t *testing.T) {
@@ -355,13 +383,13 @@ func TestFC047_Metadata(t *testing.T) {
 			t.Errorf("%s: %d %v", path, status, doc)
 		}
 	}
-	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/api/ai/mcp"} {
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/api/ai/mcp", "/.well-known/oauth-protected-resource/api/ai/mcp/"} {
 		status, doc, _ := read(path)
 		if status != 200 || doc["resource"] != f.web.URL+"/api/ai/mcp" || fmt.Sprint(doc["authorization_servers"]) != "["+f.web.URL+"]" || fmt.Sprint(doc["scopes_supported"]) != "[checkstack:read]" {
 			t.Errorf("%s: %d %v", path, status, doc)
 		}
 	}
-	ch := f.Challenge("invalid_token", "expired", "")
+	ch := f.Challenge("invalid_token", "expired", Settings{}.Scope())
 	if !strings.HasPrefix(ch, "Bearer ") || !strings.Contains(ch, `resource_metadata="`+f.web.URL+`/.well-known/oauth-protected-resource/api/ai/mcp"`) || !strings.Contains(ch, `scope="checkstack:read"`) {
 		t.Errorf("challenge %s", ch)
 	}

@@ -1,6 +1,9 @@
 package oauth
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // serverMetadata is RFC 8414.
 func (s *Server) serverMetadata(w http.ResponseWriter, r *http.Request) {
@@ -44,8 +47,7 @@ func (s *Server) scopes() []string {
 	return out
 }
 
-// resourceMetadata is RFC 9728. A client asks for the scopes it finds here, so
-// it names writing only when writing is of any use over MCP.
+// resourceMetadata is RFC 9728. A client asks for the scopes it finds here.
 func (s *Server) resourceMetadata(w http.ResponseWriter, r *http.Request) {
 	set, err := s.Settings(r.Context())
 	if err != nil {
@@ -56,28 +58,22 @@ func (s *Server) resourceMetadata(w http.ResponseWriter, r *http.Request) {
 		writeFault(w, &fault{http.StatusNotFound, "invalid_request", "access for outside agents is switched off on this installation"})
 		return
 	}
-	scopes := []string{ScopeRead}
-	if set.AllowProposals {
-		scopes = append(scopes, ScopeWrite)
-	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"resource":                 s.Resource(),
 		"resource_name":            "Checkstack",
 		"authorization_servers":    []string{s.base},
 		"bearer_methods_supported": []string{"header"},
-		"scopes_supported":         scopes,
+		"scopes_supported":         strings.Fields(set.Scope()),
 	})
 }
 
 // Challenge is the WWW-Authenticate value with which the MCP endpoint sends a
-// client here. code is "" for a missing token, else an error of RFC 6750 3.1.
+// client here to ask for scope. code is "" for a missing token, else an error of
+// RFC 6750 3.1.
 func (s *Server) Challenge(code, description, scope string) string {
 	v := `Bearer resource_metadata="` + s.base + "/.well-known/oauth-protected-resource" + MCPPath + `"`
 	if code != "" {
 		v += `, error="` + code + `", error_description="` + description + `"`
-	}
-	if scope == "" {
-		scope = ScopeRead
 	}
 	return v + `, scope="` + scope + `"`
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -47,6 +48,10 @@ func parseRedirect(text string) (*url.URL, string) {
 		return nil, "must not have a fragment"
 	case strings.Contains(u.Host, "*"):
 		return nil, "must not have a wildcard"
+	case u.Port() != "":
+		if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+			return nil, "must have a port from 1 to 65535"
+		}
 	}
 	return u, ""
 }

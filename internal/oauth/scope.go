@@ -56,8 +56,9 @@ func parseScopes(text string, rules []authz.Rule) (scopes []string, unknown stri
 	if len(text) > maxScopeText {
 		return nil, "(too long)"
 	}
-	for _, s := range strings.Fields(text) {
+	for _, s := range strings.Split(text, " ") { // RFC 6749 3.3: nothing but a space separates
 		switch {
+		case s == "":
 		case s == scopeOffline:
 		case s == ScopeRead, s == ScopeWrite, slices.ContainsFunc(rules, func(r authz.Rule) bool { return r.ID == s }):
 			scopes = append(scopes, s)

@@ -93,7 +93,8 @@ func (s *Server) Mount(mux *http.ServeMux) {
 		"/api/auth/.well-known/oauth-authorization-server"} {
 		s.open(mux, "GET", path, s.serverMetadata)
 	}
-	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource" + MCPPath} {
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource" + MCPPath,
+		"/.well-known/oauth-protected-resource" + MCPPath + "/{$}"} {
 		s.open(mux, "GET", path, s.resourceMetadata)
 	}
 	s.open(mux, "POST", mount+"/register", s.enabled(s.register))

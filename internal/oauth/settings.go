@@ -36,14 +36,40 @@ func (s *Server) readSettings(ctx context.Context) (Settings, error) {
 	return Settings(rows[0]), nil
 }
 
-// SetSettings changes the settings; they count from the next request on.
-func (s *Server) SetSettings(ctx context.Context, set Settings) error {
-	_, err := s.db.Write.NewRaw(`INSERT INTO oauth_settings (id, enabled, allow_registration, no_documents, allow_proposals, updated_at) VALUES (1, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled, allow_registration = excluded.allow_registration, no_documents = excluded.no_documents,
-			allow_proposals = excluded.allow_proposals, updated_at = excluded.updated_at`,
-		set.Enabled, set.AllowRegistration, set.NoDocuments, set.AllowProposals, s.clock()).Exec(ctx)
+// SettingsChange says what to change; nil leaves a setting as it is.
+type SettingsChange struct {
+	Enabled, AllowRegistration, NoDocuments, AllowProposals *bool
+}
+
+// ChangeSettings changes settings, which count from the next request on, and
+// gives all of them. Changes of different settings at the same time all stay.
+func (s *Server) ChangeSettings(ctx context.Context, c SettingsChange) (Settings, error) {
+	var set Settings
+	err := s.db.Write.NewRaw(`INSERT INTO oauth_settings AS o (id, enabled, allow_registration, no_documents, allow_proposals, updated_at)
+		VALUES (1, coalesce(?, FALSE), coalesce(?, FALSE), coalesce(?, FALSE), coalesce(?, FALSE), ?)
+		ON CONFLICT (id) DO UPDATE SET enabled = coalesce(?, o.enabled), allow_registration = coalesce(?, o.allow_registration),
+			no_documents = coalesce(?, o.no_documents), allow_proposals = coalesce(?, o.allow_proposals), updated_at = excluded.updated_at
+		RETURNING enabled, allow_registration, no_documents, allow_proposals`,
+		c.Enabled, c.AllowRegistration, c.NoDocuments, c.AllowProposals, s.clock(),
+		c.Enabled, c.AllowRegistration, c.NoDocuments, c.AllowProposals).
+		Scan(ctx, &set.Enabled, &set.AllowRegistration, &set.NoDocuments, &set.AllowProposals)
 	if err != nil {
-		return fmt.Errorf("store settings of the authorization server: %w", err)
+		return Settings{}, fmt.Errorf("store settings of the authorization server: %w", err)
 	}
-	return nil
+	return set, nil
+}
+
+// SetSettings changes all settings at once.
+func (s *Server) SetSettings(ctx context.Context, set Settings) error {
+	_, err := s.ChangeSettings(ctx, SettingsChange{&set.Enabled, &set.AllowRegistration, &set.NoDocuments, &set.AllowProposals})
+	return err
+}
+
+// Scope gives what a client should ask for: writing only when writing is of
+// any use over MCP.
+func (set Settings) Scope() string {
+	if set.AllowProposals {
+		return ScopeRead + " " + ScopeWrite
+	}
+	return ScopeRead
 }

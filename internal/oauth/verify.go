@@ -20,6 +20,7 @@ var ErrToken = errors.New("access token is not valid")
 type Access struct {
 	// Principal is the person, narrowed to the token's scopes.
 	Principal authz.Principal
+	Scopes    []string
 	ClientID  string
 	ExpiresAt time.Time
 }
@@ -56,5 +57,5 @@ func (s *Server) Verify(ctx context.Context, token string) (Access, error) {
 	if err != nil {
 		return Access{}, err
 	}
-	return Access{Principal: narrow(p, scopes, s.rules()), ClientID: t.ClientID, ExpiresAt: t.ExpiresAt.UTC()}, nil
+	return Access{Principal: narrow(p, scopes, s.rules()), Scopes: scopes, ClientID: t.ClientID, ExpiresAt: t.ExpiresAt.UTC()}, nil
 }

@@ -137,50 +137,62 @@ func (s *Server) chain(next http.Handler) http.Handler {
 			fail(w, http.StatusNotFound, codeForbidden, "Access for outside agents is switched off on this installation; an administrator can turn it on in the settings")
 			return
 		}
-		p, err := s.caller(r)
+		p, scopes, err := s.caller(r)
 		if errors.Is(err, errCredentials) {
-			w.Header().Set("WWW-Authenticate", s.challenge(r))
-			fail(w, http.StatusUnauthorized, codeUnauthorized, "Authentication required")
+			header, says := s.challenge(r, set)
+			w.Header().Set("WWW-Authenticate", header)
+			fail(w, http.StatusUnauthorized, codeUnauthorized, says)
 			return
 		}
 		if err != nil {
 			s.broken(w, r, err)
 			return
 		}
-		ctx := context.WithValue(authz.With(r.Context(), p), callKey{}, &call{proposals: set.AllowProposals})
+		ctx := context.WithValue(authz.With(r.Context(), p), callKey{}, &call{proposals: set.AllowProposals, scopes: scopes})
 		s.speak(w, r.WithContext(ctx), next)
 	})
 }
 
 var errCredentials = errors.New("no acceptable credentials")
 
-// caller finds out who asks. A cookie means nothing here.
-func (s *Server) caller(r *http.Request) (authz.Principal, error) {
+// caller finds out who asks, and with a token what it was given. A cookie means
+// nothing here.
+func (s *Server) caller(r *http.Request) (p authz.Principal, scopes []string, err error) {
 	header := r.Header.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
-		return authz.Principal{}, errCredentials
+		return authz.Principal{}, nil, errCredentials
 	}
-	if strings.HasPrefix(token, "ck_") {
+	if strings.HasPrefix(token, keyPrefix) {
 		p, err := s.keys.PrincipalForKey(r.Context(), token)
 		if problem.Is(err, problem.KindUnauthenticated) {
-			return p, errCredentials
+			return p, nil, errCredentials
 		}
-		return p, err
+		return p, nil, err
 	}
 	access, err := s.oauth.Verify(r.Context(), token)
 	if errors.Is(err, oauth.ErrToken) {
-		return authz.Principal{}, errCredentials
+		return authz.Principal{}, nil, errCredentials
 	}
-	return access.Principal, err
+	return access.Principal, access.Scopes, err
 }
 
-func (s *Server) challenge(r *http.Request) string {
-	if r.Header.Get("Authorization") == "" {
-		return s.oauth.Challenge("", "", "")
+// keyPrefix begins the keys of applications.
+const keyPrefix = "ck_"
+
+// challenge gives the WWW-Authenticate header of a 401 and what its body says.
+func (s *Server) challenge(r *http.Request, set oauth.Settings) (header, says string) {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	switch {
+	case token == "":
+		return s.oauth.Challenge("", "", set.Scope()), "Authentication required: sign in, or send the key of an application as Authorization: Bearer " + keyPrefix + "…"
+	case strings.HasPrefix(strings.TrimSpace(token), keyPrefix):
+		says = "The key is unknown or was replaced"
+	default:
+		says = "The token is unknown, expired or revoked"
 	}
-	return s.oauth.Challenge("invalid_token", "The token is unknown, expired or revoked", "")
+	return s.oauth.Challenge("invalid_token", says, set.Scope()), "Authentication required: " + strings.ToLower(says[:1]) + says[1:]
 }
 
 // foreign says why a request does not belong here. Host must be the public
@@ -243,7 +255,8 @@ type callKey struct{}
 type call struct {
 	proposals bool
 	status    int
-	scope     string        // the rules that a forbidden call lacked
+	scopes    []string      // what the caller's token was given
+	scope     string        // with it, what a forbidden call lacked
 	wait      time.Duration // until there is budget again
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -114,7 +115,8 @@ func (s *Server) run(t tool.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := callOf(ctx)
 		if missing := authz.From(ctx).Missing(t.Access()...); len(missing) > 0 {
-			c.status, c.scope = http.StatusForbidden, strings.Join(missing, " ")
+			// Whoever signs in again asks for this, so what was given stays in it.
+			c.status, c.scope = http.StatusForbidden, strings.Join(slices.Concat(c.scopes, missing), " ")
 			return nil, &jsonrpc.Error{Code: codeForbidden, Message: "You may not use " + t.WireName() + " (missing permission: " + strings.Join(missing, ", ") + ")"}
 		}
 		args := req.Params.Arguments

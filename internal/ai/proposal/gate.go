@@ -228,7 +228,11 @@ func permitted(p authz.Principal, t tool.Tool) error {
 	if t.Allowed(p) {
 		return nil
 	}
-	return problem.Forbidden("Forbidden: %s (missing permission: %s)", t.Name(), strings.Join(p.Missing(t.Access()...), ", "))
+	missing := p.Missing(t.Access()...)
+	if len(missing) == 0 {
+		return problem.Forbidden("Forbidden: %s is for people only", t.Name())
+	}
+	return problem.Forbidden("Forbidden: %s (missing permission: %s)", t.Name(), strings.Join(missing, ", "))
 }
 
 // Outcome is what a call led to.

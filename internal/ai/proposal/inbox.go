@@ -21,6 +21,7 @@ const maxWaiting = 200
 const maxOwn = 100
 
 // roomFor refuses a further proposal of a principal that has maxOwn waiting.
+// Those that come at the same moment can be a few more.
 func (g *Gate) roomFor(ctx context.Context, who Who) error {
 	now := db.Time(g.now())
 	var n []int
@@ -31,7 +32,7 @@ func (g *Gate) roomFor(ctx context.Context, who Who) error {
 		return fmt.Errorf("count waiting proposals: %w", err)
 	}
 	if n[0] >= maxOwn {
-		return problem.Conflict("%d changes that you proposed wait for a decision already. Have some of them decided in Approvals first", n[0])
+		return problem.Conflict("At most %d changes of one proposer can wait for a decision, and that many do. Have some of them decided in Approvals first", maxOwn)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func TestNobodyFillsTheInboxOfEverybody(t *testing.T) {
 			return err
 		}
 		for range BudgetCalls + 1 { // a refusal costs no budget
-			if err := propose(MCP, f.ctx); kindOf(err) != problem.KindConflict || !strings.Contains(err.Error(), "100 changes") {
+			if err := propose(MCP, f.ctx); kindOf(err) != problem.KindConflict || !strings.Contains(err.Error(), "At most 100 changes") {
 				t.Fatalf("one more: %v", err)
 			}
 		}

@@ -42,6 +42,8 @@ type Spec struct {
 	// Access are the rules a caller must hold, all of them. FromOperation takes
 	// the operation's.
 	Access []authz.Rule
+	// PeopleOnly keeps the tool from applications.
+	PeopleOnly bool
 }
 
 // Preview is what a change would do, found without doing it.
@@ -226,7 +228,9 @@ func (t Tool) Lean(result any) any {
 }
 
 // Allowed says whether p holds every rule of the tool.
-func (t Tool) Allowed(p authz.Principal) bool { return len(p.Missing(t.spec.Access...)) == 0 }
+func (t Tool) Allowed(p authz.Principal) bool {
+	return len(p.Missing(t.spec.Access...)) == 0 && (!t.spec.PeopleOnly || p.Kind == authz.User)
+}
 
 // WireName turns a dotted tool name into the form model providers accept.
 func WireName(name string) string { return strings.ReplaceAll(name, ".", "_") }
